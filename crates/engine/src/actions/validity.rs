@@ -1,0 +1,306 @@
+//! Matching subgroups with actions.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rayon::prelude::*;
+
+use super::{Assignment, Change, Costs, Feasibility, Validity};
+use crate::bits::{self, Layout};
+use crate::error::Error;
+use crate::population::{Levels, Population};
+use crate::subgroups::{ItemSets, Mined, Operator, Predicate};
+use crate::watch::{Phase, Watch};
+
+/// What is needed to match subgroups with actions.
+pub(crate) struct Matching<'a> {
+    pub(crate) population: &'a Population,
+    pub(crate) layout: &'a Layout,
+    pub(crate) items: &'a ItemSets,
+    pub(crate) costs: &'a Costs<'a>,
+    pub(crate) validity: Validity,
+    /// How many people are unaffected.
+    pub(crate) unaffected: u64,
+    /// Pairs that may be kept.
+    pub(crate) max_pairs: usize,
+}
+
+/// Pairs by share, shares being the leading bits of positive floats, which sort like the floats.
+type PairsByShare = BTreeMap<u64, usize>;
+
+/// Trailing bits of a share that do not matter for advice.
+const DROPPED_BITS: u32 = 40;
+
+/// The upper end of the first range of shares, from the top, with which there are too many pairs.
+fn crowded(by_share: &PairsByShare, max_pairs: usize) -> Option<f64> {
+    let mut kept = 0;
+    let crowded = by_share.iter().rev().find(|(_, pairs)| {
+        kept += **pairs;
+        kept > max_pairs
+    });
+    crowded.map(|(share, _)| f64::from_bits((share + 1) << DROPPED_BITS))
+}
+
+/// Valid actions of one subgroup, cheapest first.
+pub(crate) type Valid = Vec<(Change, f64)>;
+
+/// The outcome of matching.
+pub(crate) enum Matched {
+    /// Valid actions by subgroup.
+    Pairs(Vec<Valid>),
+    /// Too many pairs: how many there are, and the share above which few enough remain.
+    TooMany { pairs: usize, crowded: Option<f64> },
+}
+
+/// Action itemsets by the features they assign.
+struct Index<'a> {
+    by_features: HashMap<Vec<u32>, Vec<Candidate<'a>>>,
+}
+
+/// An action itemset: one level for each feature of its entry.
+struct Candidate<'a> {
+    assignments: Vec<Assignment>,
+    mined: &'a Mined,
+}
+
+impl<'a> Index<'a> {
+    fn new(itemsets: &'a [Mined]) -> Self {
+        let mut by_features: HashMap<Vec<u32>, Vec<Candidate<'a>>> = HashMap::new();
+        for mined in itemsets {
+            let assignments = mined.predicate.items().iter().map(|item| Assignment {
+                feature: item.feature,
+                level: item.level,
+            });
+            by_features
+                .entry(mined.predicate.features())
+                .or_default()
+                .push(Candidate {
+                    assignments: assignments.collect(),
+                    mined,
+                });
+        }
+        Self { by_features }
+    }
+
+    fn over(&self, features: &[u32]) -> &[Candidate<'a>] {
+        self.by_features.get(features).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// Finds the valid actions of every subgroup.
+pub(crate) fn match_actions(
+    matching: &Matching<'_>,
+    subgroups: &[Mined],
+    itemsets: &[Mined],
+    watch: Watch<'_>,
+) -> Result<Matched, Error> {
+    let index = Index::new(itemsets);
+    let (pairs, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let total = subgroups.len() as u64;
+    watch.tell(Phase::Validity, 0, total)?;
+    let valid: Vec<Option<Valid>> = subgroups
+        .par_iter()
+        .map(|subgroup| {
+            if pairs.load(Ordering::Relaxed) > matching.max_pairs {
+                return Ok(None);
+            }
+            let mut valid = Vec::new();
+            matching.visit(&index, &subgroup.predicate, |change, cost, _| {
+                valid.push((change, cost));
+            })?;
+            // Costs are finite, so this is a total order.
+            valid.sort_by(|a, b| a.1.total_cmp(&b.1).then_with(|| a.0.cmp(&b.0)));
+            pairs.fetch_add(valid.len(), Ordering::Relaxed);
+            let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+            if done % 1024 == 0 {
+                watch.tell(Phase::Validity, done as u64, total)?;
+            }
+            Ok(Some(valid))
+        })
+        .collect::<Result<_, Error>>()?;
+    match valid.into_iter().collect::<Option<Vec<Valid>>>() {
+        Some(valid) if pairs.into_inner() <= matching.max_pairs => {
+            watch.tell(Phase::Validity, total, total)?;
+            Ok(Matched::Pairs(valid))
+        }
+        _ => {
+            let by_share = matching.pairs_by_share(&index, subgroups, watch)?;
+            Ok(Matched::TooMany {
+                pairs: by_share.values().sum(),
+                crowded: crowded(&by_share, matching.max_pairs),
+            })
+        }
+    }
+}
+
+impl Matching<'_> {
+    /// The share of its group above which at most so many pairs remain, if there is one.
+    pub(crate) fn crowded_share(
+        &self,
+        subgroups: &[Mined],
+        itemsets: &[Mined],
+        max_pairs: usize,
+    ) -> Result<Option<f64>, Error> {
+        let index = Index::new(itemsets);
+        let by_share = self.pairs_by_share(&index, subgroups, Watch::nobody())?;
+        Ok(crowded(&by_share, max_pairs))
+    }
+
+    /// Counts all pairs by the share at which both halves are frequent, keeping none.
+    fn pairs_by_share(
+        &self,
+        index: &Index<'_>,
+        subgroups: &[Mined],
+        watch: Watch<'_>,
+    ) -> Result<PairsByShare, Error> {
+        let total = subgroups.len() as u64;
+        subgroups
+            .par_iter()
+            .try_fold(PairsByShare::new, |mut by_share, subgroup| {
+                watch.tell(Phase::Validity, 0, total)?;
+                let share = subgroup.share(self.layout);
+                self.visit(index, &subgroup.predicate, |_, _, mined| {
+                    let share = share.min(mined.members[0] as f64 / self.unaffected as f64);
+                    *by_share.entry(share.to_bits() >> DROPPED_BITS).or_insert(0) += 1;
+                })?;
+                Ok(by_share)
+            })
+            .try_reduce(PairsByShare::new, |mut a, b| {
+                for (share, pairs) in b {
+                    *a.entry(share).or_insert(0) += pairs;
+                }
+                Ok(a)
+            })
+    }
+
+    /// Calls `found` with each valid action of a predicate and its cost.
+    fn visit<'i>(
+        &self,
+        index: &'i Index<'_>,
+        predicate: &Predicate,
+        mut found: impl FnMut(Change, f64, &'i Mined),
+    ) -> Result<(), Error> {
+        let features = predicate.features();
+        let fixed = fixed_levels(predicate, self.population.features());
+        let held = self.held_levels(predicate, &features, &fixed);
+        let mut judge = |change: Vec<Assignment>, mined: &'i Mined| -> Result<(), Error> {
+            if let Some(cost) = self.cost_if_valid(&change, &features, &held)? {
+                found(Change(change.into_boxed_slice()), cost, mined);
+            }
+            Ok(())
+        };
+        let differs = |a: &Assignment| {
+            let place = features.binary_search(&a.feature);
+            place.is_ok_and(|place| fixed[place] != Some(a.level))
+        };
+        match self.validity {
+            Validity::Joint => {
+                for candidate in index.over(&features) {
+                    let change = candidate.assignments.iter().copied().filter(differs);
+                    let change: Vec<Assignment> = change.collect();
+                    if !change.is_empty() {
+                        judge(change, candidate.mined)?;
+                    }
+                }
+            }
+            Validity::Subset => {
+                for subset in subsets(&features) {
+                    for candidate in index.over(&subset) {
+                        if candidate.assignments.iter().all(differs) {
+                            judge(candidate.assignments.clone(), candidate.mined)?;
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The distinct combinations of levels that members hold in the predicate's features. Without
+    /// ranges there is just one.
+    fn held_levels(
+        &self,
+        predicate: &Predicate,
+        features: &[u32],
+        fixed: &[Option<u32>],
+    ) -> Vec<Vec<u32>> {
+        if let Some(levels) = fixed.iter().copied().collect::<Option<Vec<u32>>>() {
+            return vec![levels];
+        }
+        let mut members = self.layout.none();
+        self.items.members(predicate.items(), &mut members);
+        let mut held: Vec<Vec<u32>> = bits::iter(&members)
+            .map(|position| {
+                let profile = self.layout.profile(position);
+                let level = |&f: &u32| self.population.level(f as usize, profile);
+                features.iter().map(level).collect()
+            })
+            .collect();
+        held.sort_unstable();
+        held.dedup();
+        held
+    }
+
+    /// The cost of a change for the members who hold these levels, if it applies to one of them.
+    fn cost_if_valid(
+        &self,
+        change: &[Assignment],
+        features: &[u32],
+        held: &[Vec<u32>],
+    ) -> Result<Option<f64>, Error> {
+        let feasibility: &Feasibility = self.population.feasibility();
+        let level = |levels: &[u32], feature: usize| {
+            // A change only assigns features of its predicate.
+            let place = features.binary_search(&(feature as u32));
+            levels[place.expect("a feature of the predicate")]
+        };
+        if !held
+            .iter()
+            .any(|levels| feasibility.applies(change, |f| level(levels, f)))
+        {
+            return Ok(None);
+        }
+        let mut greatest: f64 = 0.0;
+        for levels in held {
+            let cost = self.costs.cost(
+                change,
+                |feature| level(levels, feature),
+                |feature, from, to| feasibility.allows(feature, from, to),
+            )?;
+            greatest = greatest.max(cost.unwrap_or(0.0));
+        }
+        Ok(Some(greatest))
+    }
+}
+
+/// For each feature of a predicate the one level that its items admit, if it is only one.
+fn fixed_levels(predicate: &Predicate, features: &[Levels]) -> Vec<Option<u32>> {
+    let items = predicate.items();
+    items
+        .chunk_by(|a, b| a.feature == b.feature)
+        .map(|bounds| {
+            let feature = &features[bounds[0].feature as usize];
+            let mut low = 0;
+            let mut high = feature.ranks() as u32 - u32::from(feature.ranks() > 0);
+            for item in bounds {
+                match item.operator {
+                    Operator::Is => (low, high) = (item.level, item.level),
+                    Operator::AtLeast => low = low.max(item.level),
+                    Operator::AtMost => high = high.min(item.level),
+                }
+            }
+            (low == high).then_some(low)
+        })
+        .collect()
+}
+
+/// All non-empty subsets, each ascending.
+fn subsets(features: &[u32]) -> impl Iterator<Item = Vec<u32>> + '_ {
+    (1u64..1 << features.len()).map(|mask| {
+        let chosen = features.iter().enumerate();
+        chosen
+            .filter(|&(i, _)| mask >> i & 1 == 1)
+            .map(|(_, &feature)| feature)
+            .collect()
+    })
+}

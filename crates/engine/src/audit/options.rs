@@ -1,0 +1,115 @@
+//! How an audit is to be made.
+
+use crate::actions::Validity;
+use crate::decimal::Support;
+use crate::flips::Favourable;
+
+/// How an audit is to be made. [`Options::new`] holds the defaults; each setter says what they are.
+#[derive(Clone, Debug)]
+pub struct Options {
+    pub(crate) support: Support,
+    pub(crate) validity: Validity,
+    pub(crate) ranges: bool,
+    pub(crate) max_length: Option<usize>,
+    pub(crate) max_subgroups: usize,
+    pub(crate) max_memory: u64,
+    pub(crate) min_group_size: u64,
+    pub(crate) compare: Option<Vec<String>>,
+    pub(crate) favourable: Favourable,
+    pub(crate) batch_rows: usize,
+    pub(crate) threads: Option<usize>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            support: Support::ONE_PERCENT,
+            validity: Validity::default(),
+            ranges: false,
+            max_length: None,
+            max_subgroups: 1_000_000,
+            max_memory: 4 << 30,
+            min_group_size: 1,
+            compare: None,
+            favourable: Favourable::default(),
+            batch_rows: 1 << 16,
+            threads: None,
+        }
+    }
+}
+
+impl Options {
+    /// All defaults.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The least share of each group's affected, and of the unaffected, that makes an itemset
+    /// frequent. Default 0.01.
+    pub fn support(mut self, support: Support) -> Self {
+        self.support = support;
+        self
+    }
+
+    /// Which actions are valid for a subgroup. Default joint.
+    pub fn validity(mut self, validity: Validity) -> Self {
+        self.validity = validity;
+        self
+    }
+
+    /// Whether predicates may use `<=` and `>=` on ordered features. Default no.
+    pub fn ranges(mut self, ranges: bool) -> Self {
+        self.ranges = ranges;
+        self
+    }
+
+    /// Fail if a subgroup's predicate has more items than this. Default no limit.
+    pub fn max_length(mut self, items: usize) -> Self {
+        self.max_length = Some(items);
+        self
+    }
+
+    /// Fail if there are more subgroups, or more action itemsets, than this. Default a million.
+    pub fn max_subgroups(mut self, subgroups: usize) -> Self {
+        self.max_subgroups = subgroups;
+        self
+    }
+
+    /// Fail before the audit needs more than about so many bytes. Default 4 GiB.
+    pub fn max_memory(mut self, bytes: u64) -> Self {
+        self.max_memory = bytes;
+        self
+    }
+
+    /// Set groups with fewer affected people aside, and name them. Default 1: only groups in which
+    /// nobody is affected.
+    pub fn min_group_size(mut self, people: u64) -> Self {
+        self.min_group_size = people;
+        self
+    }
+
+    /// Compare these groups only. Default all.
+    pub fn compare<G: Into<String>>(mut self, groups: impl IntoIterator<Item = G>) -> Self {
+        self.compare = Some(groups.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Which class is favourable. Default `true` or 1.
+    pub fn favourable(mut self, favourable: Favourable) -> Self {
+        self.favourable = favourable;
+        self
+    }
+
+    /// How many rows a model is sent at a time. Default 65,536.
+    pub fn batch_rows(mut self, rows: usize) -> Self {
+        self.batch_rows = rows;
+        self
+    }
+
+    /// How many threads to work with. Default as many as the current rayon pool has. The results
+    /// are the same whatever the number.
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = Some(threads);
+        self
+    }
+}

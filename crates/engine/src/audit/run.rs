@@ -1,0 +1,481 @@
+//! The conductor: population → subgroups and actions → flips → effectiveness.
+
+use hashbrown::HashMap;
+use rayon::prelude::*;
+
+use super::{Audit, FORMAT, Group, Options, SetAside, Settings, Sizes, WithoutActions};
+use crate::actions::{Change, Costs, Matched, Matching, match_actions};
+use crate::bits::{self, Layout, Words};
+use crate::distribution::{Count, Subgroup};
+use crate::error::Error;
+use crate::flips::{Asking, Counterfactuals, Model};
+use crate::population::Population;
+use crate::subgroups::{
+    self, ItemSets, Limits, Mined, affected_items, equality_items, least_decimal_above,
+};
+use crate::watch::{Phase, Watch};
+
+/// Bytes that a pair of subgroup and action takes, counts of two groups included.
+const PAIR_BYTES: u64 = 160;
+
+/// Audits a model on a population.
+pub fn audit<M: Model + ?Sized>(
+    population: &Population,
+    model: &M,
+    options: &Options,
+    watch: Watch<'_>,
+) -> Result<Audit, Error> {
+    let run = || {
+        Run {
+            population,
+            options,
+            watch,
+        }
+        .audit(model)
+    };
+    match options.threads {
+        None => run(),
+        Some(threads) => rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .map_err(|error| Error::Threads {
+                threads,
+                why: error.to_string(),
+            })?
+            .install(run),
+    }
+}
+
+struct Run<'a> {
+    population: &'a Population,
+    options: &'a Options,
+    watch: Watch<'a>,
+}
+
+/// The affected of the groups that are compared.
+struct Affected {
+    /// Groups by place in the layout, named by place in the population.
+    groups: Vec<usize>,
+    layout: Layout,
+    set_aside: Vec<SetAside>,
+}
+
+/// Subgroups with their valid actions, actions by place among the changes.
+struct Pairs {
+    changes: Vec<Change>,
+    actions: Vec<Vec<(u32, f64)>>,
+}
+
+impl Run<'_> {
+    fn audit<M: Model + ?Sized>(&self, model: &M) -> Result<Audit, Error> {
+        let costs = Costs::new(self.population.features())?;
+        let asking = Asking::new(
+            &self.options.favourable,
+            self.options.batch_rows,
+            self.watch,
+        );
+
+        let favourable = asking.population(model, self.population)?;
+        let rows_asked = asking.asked();
+        let affected = self.affected(&favourable)?;
+        let unaffected = self.unaffected(&favourable);
+
+        let items = affected_items(self.population, &affected.layout, self.options.ranges);
+        let common = self.common_subgroups(&affected.layout, &items)?;
+        let itemsets = self.action_itemsets(&unaffected)?;
+        let pairs = self.pairs(
+            &common,
+            &itemsets,
+            &affected.layout,
+            &items,
+            &costs,
+            &unaffected,
+        )?;
+
+        let needed = self.needed(&common, &pairs, &affected.layout, &items);
+        let decisions = needed.iter().map(|set| bits::len(set) as u64).sum();
+        let ask = Counterfactuals::new(
+            self.population,
+            &affected.layout,
+            pairs.changes.iter().zip(needed),
+            &favourable,
+            &asking,
+            self.options.max_memory,
+        );
+        let flips = model.flips(&ask)?;
+
+        let sizes = Sizes {
+            profiles: self.population.profiles(),
+            affected_profiles: affected.layout.positions().count(),
+            common_subgroups: common.len(),
+            action_itemsets: itemsets.len(),
+            pairs: pairs.len(),
+            changes: pairs.changes.len(),
+            decisions,
+            rows_asked,
+            counterfactual_rows_asked: asking.asked() - rows_asked,
+        };
+        let (subgroups, without_actions) =
+            self.count(common, &pairs, &flips, &affected.layout, &items)?;
+        Ok(Audit {
+            format: FORMAT,
+            features: self.population.features().to_vec(),
+            population: self.population.summary().clone(),
+            groups: self.groups(&affected),
+            set_aside: affected.set_aside,
+            unaffected: unaffected.people(0),
+            settings: Settings {
+                support: self.options.support,
+                validity: self.options.validity,
+                ranges: self.options.ranges,
+                max_length: self.options.max_length,
+                min_group_size: self.options.min_group_size,
+                favourable: self.options.favourable.clone(),
+            },
+            sizes,
+            changes: pairs.changes,
+            subgroups,
+            without_actions,
+            suppression: None,
+        })
+    }
+
+    /// Sorts the affected by group, and sets aside the groups that are not to be compared.
+    fn affected(&self, favourable: &[bool]) -> Result<Affected, Error> {
+        let names = self.population.groups();
+        let mut members: Vec<Vec<(u32, u64)>> = vec![Vec::new(); names.len()];
+        let mut people = vec![0; names.len()];
+        for (profile, favourable) in favourable.iter().enumerate() {
+            let (group, weight) = (
+                self.population.group(profile),
+                self.population.people(profile),
+            );
+            people[group] += weight;
+            if !favourable {
+                members[group].push((profile as u32, weight));
+            }
+        }
+        if members.iter().all(Vec::is_empty) {
+            return Err(Error::NobodyAffected {
+                rows: people.iter().sum(),
+            });
+        }
+        if favourable.iter().all(|favourable| !favourable) {
+            return Err(Error::NobodyUnaffected {
+                rows: people.iter().sum(),
+            });
+        }
+        if let Some(wanted) = &self.options.compare
+            && let Some(unknown) = wanted.iter().find(|group| !names.contains(group))
+        {
+            return Err(Error::UnknownGroup {
+                group: unknown.clone(),
+                known: names.to_vec(),
+            });
+        }
+        let mut affected = Affected {
+            groups: Vec::new(),
+            layout: Layout::new(&[]),
+            set_aside: Vec::new(),
+        };
+        for (g, name) in names.iter().enumerate() {
+            let size: u64 = members[g].iter().map(|&(_, weight)| weight).sum();
+            let unwanted = self
+                .options
+                .compare
+                .as_ref()
+                .is_some_and(|wanted| !wanted.contains(name));
+            let why = if unwanted {
+                "not among the groups to compare".to_owned()
+            } else if size == 0 {
+                "nobody affected".to_owned()
+            } else if size < self.options.min_group_size {
+                format!("fewer than {} affected", self.options.min_group_size)
+            } else {
+                affected.groups.push(g);
+                continue;
+            };
+            affected.set_aside.push(SetAside {
+                name: name.clone(),
+                people: Count::Known(people[g]),
+                affected: Count::Known(size),
+                why,
+            });
+        }
+        if affected.groups.len() < 2 {
+            let set_aside = affected
+                .set_aside
+                .iter()
+                .map(|s| format!("{} ({})", s.name, s.why));
+            return Err(Error::TooFewGroups {
+                kept: affected.groups.iter().map(|&g| names[g].clone()).collect(),
+                set_aside: set_aside.collect(),
+            });
+        }
+        let compared: Vec<_> = affected
+            .groups
+            .iter()
+            .map(|&g| std::mem::take(&mut members[g]))
+            .collect();
+        affected.layout = Layout::new(&compared);
+        Ok(affected)
+    }
+
+    /// All unaffected people, as one group.
+    fn unaffected(&self, favourable: &[bool]) -> Layout {
+        let members = favourable
+            .iter()
+            .enumerate()
+            .filter(|&(_, favourable)| *favourable)
+            .map(|(profile, _)| (profile as u32, self.population.people(profile)));
+        Layout::new(&[members.collect()])
+    }
+
+    fn groups(&self, affected: &Affected) -> Vec<Group> {
+        let mut people = vec![0; self.population.groups().len()];
+        for profile in 0..self.population.profiles() {
+            people[self.population.group(profile)] += self.population.people(profile);
+        }
+        let groups = affected.groups.iter().enumerate();
+        groups
+            .map(|(place, &g)| Group {
+                name: self.population.groups()[g].clone(),
+                people: people[g],
+                affected: affected.layout.people(place),
+            })
+            .collect()
+    }
+
+    /// The predicates that are frequent in every group.
+    fn common_subgroups(&self, layout: &Layout, items: &ItemSets) -> Result<Vec<Mined>, Error> {
+        let features = self.population.features();
+        let limits = Limits {
+            what: "subgroups",
+            max_itemsets: self.options.max_subgroups,
+        };
+        let watch = (Phase::Subgroups, self.watch);
+        let mut common = subgroups::joint(layout, items, self.options.support, limits, watch)?;
+        if self.options.ranges {
+            common = subgroups::one_for_each_set_of_members(common, layout, items, features);
+        }
+        let Some(most) = self.options.max_length else {
+            return Ok(common);
+        };
+        let too_long: Vec<&Mined> = common
+            .iter()
+            .filter(|mined| mined.predicate.items().len() > most)
+            .collect();
+        let Some(longest) = too_long
+            .iter()
+            .max_by_key(|mined| mined.predicate.items().len())
+        else {
+            return Ok(common);
+        };
+        let crowded = too_long
+            .iter()
+            .map(|mined| mined.share(layout))
+            .fold(0.0, f64::max);
+        Err(Error::TooLong {
+            support: self.options.support.to_string(),
+            most,
+            subgroups: too_long.len(),
+            longest: longest.predicate.text(features),
+            fits: least_decimal_above(crowded),
+        })
+    }
+
+    /// The itemsets that are frequent among the unaffected.
+    fn action_itemsets(&self, unaffected: &Layout) -> Result<Vec<Mined>, Error> {
+        let items = equality_items(self.population, unaffected);
+        let limits = Limits {
+            what: "action itemsets",
+            max_itemsets: self.options.max_subgroups,
+        };
+        let watch = (Phase::Actions, self.watch);
+        subgroups::joint(unaffected, &items, self.options.support, limits, watch)
+    }
+
+    /// Matches subgroups with actions, and numbers the distinct changes.
+    fn pairs(
+        &self,
+        common: &[Mined],
+        itemsets: &[Mined],
+        layout: &Layout,
+        items: &ItemSets,
+        costs: &Costs<'_>,
+        unaffected: &Layout,
+    ) -> Result<Pairs, Error> {
+        let matching = Matching {
+            population: self.population,
+            layout,
+            items,
+            costs,
+            validity: self.options.validity,
+            unaffected: unaffected.people(0),
+            max_pairs: usize::try_from(self.options.max_memory / PAIR_BYTES).unwrap_or(usize::MAX),
+        };
+        let valid = match match_actions(&matching, common, itemsets, self.watch)? {
+            Matched::Pairs(valid) => valid,
+            Matched::TooMany { pairs, crowded } => {
+                let fits = crowded.and_then(least_decimal_above);
+                let needed = pairs as u64 * PAIR_BYTES;
+                return Err(self.too_much_memory(common, itemsets, pairs, needed, fits));
+            }
+        };
+        let mut numbers: HashMap<&Change, u32> = HashMap::new();
+        let mut changes = Vec::new();
+        let mut number = |change| {
+            *numbers.entry(change).or_insert_with(|| {
+                changes.push(Change::clone(change));
+                changes.len() as u32 - 1
+            })
+        };
+        let actions: Vec<Vec<(u32, f64)>> = valid
+            .iter()
+            .map(|valid| {
+                valid
+                    .iter()
+                    .map(|(change, cost)| (number(change), *cost))
+                    .collect()
+            })
+            .collect();
+        let pairs = Pairs { changes, actions };
+
+        // Whom each change is needed for, and whom it flips: a set each.
+        let sets = 2 * pairs.changes.len() as u64 * layout.words() as u64 * 8;
+        let needed = pairs.len() as u64 * PAIR_BYTES + sets;
+        if needed > self.options.max_memory {
+            let fits = self.fitting_support(&matching, common, itemsets, &pairs, needed);
+            return Err(self.too_much_memory(common, itemsets, pairs.len(), needed, fits));
+        }
+        Ok(pairs)
+    }
+
+    /// A support at which memory would fit, if what is needed falls with the number of pairs.
+    fn fitting_support(
+        &self,
+        matching: &Matching<'_>,
+        common: &[Mined],
+        itemsets: &[Mined],
+        pairs: &Pairs,
+        needed: u64,
+    ) -> Option<String> {
+        let ratio = self.options.max_memory as f64 / needed as f64;
+        let affordable = (pairs.len() as f64 * ratio) as usize;
+        let crowded = matching.crowded_share(common, itemsets, affordable).ok()?;
+        least_decimal_above(crowded?)
+    }
+
+    fn too_much_memory(
+        &self,
+        common: &[Mined],
+        itemsets: &[Mined],
+        pairs: usize,
+        needed: u64,
+        fits: Option<String>,
+    ) -> Error {
+        Error::TooMuchMemory {
+            support: self.options.support.to_string(),
+            subgroups: common.len(),
+            itemsets: itemsets.len(),
+            pairs,
+            needed_mib: needed.div_ceil(1 << 20),
+            limit_mib: self.options.max_memory >> 20,
+            fits,
+        }
+    }
+
+    /// For each change the members of all subgroups for which it is valid and to whom it applies.
+    fn needed(
+        &self,
+        common: &[Mined],
+        pairs: &Pairs,
+        layout: &Layout,
+        items: &ItemSets,
+    ) -> Vec<Words> {
+        let mut needed = vec![layout.none(); pairs.changes.len()];
+        let mut members = layout.none();
+        for (subgroup, actions) in common.iter().zip(&pairs.actions) {
+            if actions.is_empty() {
+                continue;
+            }
+            items.members(subgroup.predicate.items(), &mut members);
+            for &(change, _) in actions {
+                bits::unite(&mut needed[change as usize], &members);
+            }
+        }
+        if self.options.ranges {
+            // Members of a range hold different levels, so a change may not apply to all of them.
+            let feasibility = self.population.feasibility();
+            needed
+                .par_iter_mut()
+                .zip(&pairs.changes)
+                .for_each(|(needed, change)| {
+                    let positions: Vec<usize> = bits::iter(needed).collect();
+                    for position in positions {
+                        let profile = layout.profile(position);
+                        let level = |feature| self.population.level(feature, profile);
+                        if !feasibility.applies(change.assignments(), level) {
+                            bits::remove(needed, position);
+                        }
+                    }
+                });
+        }
+        needed
+    }
+
+    /// Counts flips for every subgroup, and lists those without actions apart.
+    fn count(
+        &self,
+        common: Vec<Mined>,
+        pairs: &Pairs,
+        flips: &[Words],
+        layout: &Layout,
+        items: &ItemSets,
+    ) -> Result<(Vec<Subgroup>, Vec<WithoutActions>), Error> {
+        let total = common.len() as u64;
+        self.watch.tell(Phase::Effectiveness, 0, total)?;
+        let features = self.population.features();
+        let mut order: Vec<(u64, String, usize)> = common
+            .par_iter()
+            .enumerate()
+            .map(|(i, mined)| {
+                (
+                    mined.members.iter().sum(),
+                    mined.predicate.text(features),
+                    i,
+                )
+            })
+            .collect();
+        order.par_sort_unstable_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+        let (with, without): (Vec<usize>, Vec<usize>) = order
+            .into_iter()
+            .map(|(_, _, i)| i)
+            .partition(|&i| !pairs.actions[i].is_empty());
+        let subgroups = with
+            .par_iter()
+            .map_init(
+                || layout.none(),
+                |members, &i| {
+                    let mined = &common[i];
+                    items.members(mined.predicate.items(), members);
+                    let predicate = mined.predicate.clone();
+                    let actions = &pairs.actions[i];
+                    Subgroup::count(predicate, &mined.members, members, actions, flips, layout)
+                },
+            )
+            .collect();
+        let without = without.into_iter().map(|i| WithoutActions {
+            predicate: common[i].predicate.clone(),
+            members: common[i].members.to_vec(),
+        });
+        self.watch.tell(Phase::Effectiveness, total, total)?;
+        Ok((subgroups, without.collect()))
+    }
+}
+
+impl Pairs {
+    fn len(&self) -> usize {
+        self.actions.iter().map(Vec::len).sum()
+    }
+}

@@ -1,0 +1,89 @@
+//! From one value a group to a score and the worse off.
+
+use std::cmp::Ordering;
+
+use super::{Assessment, GroupValue, SCORE_GAP};
+use crate::distribution::Share;
+
+/// Compares shares, of which less is worse.
+pub(super) fn shares(shares: Vec<Share>) -> Assessment {
+    let least = shares.iter().copied().min_by(|a, b| a.compare(*b));
+    let most = shares.iter().copied().max_by(|a, b| a.compare(*b));
+    let score = least.zip(most).map_or(0.0, |(least, most)| most.gap(least));
+    let worst = |share: &Share| least.is_some_and(|least| share.compare(least) == Ordering::Equal);
+    let worst = shares.iter().map(worst).collect();
+    assessment(
+        shares.into_iter().map(GroupValue::Share).collect(),
+        score,
+        worst,
+    )
+}
+
+/// Compares numbers of actions, of which fewer is worse.
+pub(super) fn counts(counts: Vec<u64>) -> Assessment {
+    let least = counts.iter().copied().min().unwrap_or(0);
+    let most = counts.iter().copied().max().unwrap_or(0);
+    let worst = counts.iter().map(|&count| count == least).collect();
+    let values = counts.into_iter().map(GroupValue::Count).collect();
+    assessment(values, (most - least) as f64, worst)
+}
+
+/// Compares costs, of which dearer is worse. ∞ − ∞ = 0; ∞ − finite = ∞.
+pub(super) fn costs(costs: Vec<f64>) -> Assessment {
+    let least = costs.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = costs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let score = if least == f64::INFINITY {
+        0.0
+    } else {
+        most - least
+    };
+    let worst = costs
+        .iter()
+        .map(|&cost| cost == most || most - cost < SCORE_GAP)
+        .collect();
+    assessment(
+        costs.into_iter().map(GroupValue::Cost).collect(),
+        score,
+        worst,
+    )
+}
+
+/// An assessment against the groups marked worst, or against nobody if the score is 0.
+pub(super) fn assessment(values: Vec<GroupValue>, score: f64, worst: Vec<bool>) -> Assessment {
+    let score = if score < SCORE_GAP { 0.0 } else { score };
+    let against = if score == 0.0 {
+        Vec::new()
+    } else {
+        (0..worst.len()).filter(|&g| worst[g]).collect()
+    };
+    Assessment {
+        values,
+        score,
+        against,
+        significant: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn infinities_follow_the_rules() {
+        let inf = f64::INFINITY;
+        assert_eq!(costs(vec![inf, inf]).score, 0.0);
+        assert_eq!(costs(vec![inf, 3.0]).score, inf);
+        assert_eq!(costs(vec![inf, 3.0]).against, [0]);
+        assert_eq!(costs(vec![3.0, 5.0]).score, 2.0);
+        assert_eq!(costs(vec![3.0, 3.0 + 1e-12]).score, 0.0);
+    }
+
+    #[test]
+    fn all_who_tie_for_worst_are_named() {
+        let assessment = shares(vec![Share::new(1, 2), Share::new(1, 3), Share::new(2, 6)]);
+        assert_eq!(assessment.against, [1, 2]);
+        assert_eq!(costs(vec![1.0, 4.0, 4.0]).against, [1, 2]);
+        assert_eq!(counts(vec![4, 0, 0]).against, [1, 2]);
+        assert!(counts(vec![2, 2, 2]).against.is_empty());
+    }
+}

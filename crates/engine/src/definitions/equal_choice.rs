@@ -1,0 +1,58 @@
+//! **Equal Choice for Recourse (φ)**: does each group have as many actions that work?
+//!
+//! Compares the number of valid actions whose effectiveness is at least φ (macro only: an action
+//! counts for a group as a whole). The group with fewer is worse off. A score of 0 means equally
+//! many, none included; the score is never infinite.
+//!
+//! *Choose it* when people differ in which action suits them, so that one way out is not as good as
+//! five. *Not* when actions overlap so much that their number says little.
+
+use super::{Assessment, Definition, Kind, compare};
+use crate::decimal::Phi;
+use crate::distribution::Subgroup;
+
+pub(super) const KIND: Kind = Kind {
+    name: "equal-choice",
+    usage: "equal-choice:PHI",
+    about: "Does each group have as many actions that work for at least a share φ of it?",
+    parse: |parameters| Ok(Box::new(EqualChoice::new(parameters.phi()?))),
+};
+
+/// Each group has as many sufficiently effective actions to choose from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EqualChoice {
+    phi: Phi,
+}
+
+impl EqualChoice {
+    /// Counts actions of at least this effectiveness.
+    pub fn new(phi: Phi) -> Self {
+        Self { phi }
+    }
+}
+
+impl Definition for EqualChoice {
+    fn id(&self) -> String {
+        format!("{}:{}", KIND.name, self.phi)
+    }
+
+    fn title(&self) -> String {
+        format!("Equal Choice for Recourse (φ = {})", self.phi)
+    }
+
+    fn assess(&self, subgroup: &Subgroup) -> Option<Assessment> {
+        let choices = |g| {
+            (0..subgroup.actions.len()).try_fold(0, |choices, action| {
+                let works = subgroup.effectiveness(action, g)?.reaches(self.phi);
+                Some(choices + u64::from(works))
+            })
+        };
+        let counts = (0..subgroup.groups()).map(choices);
+        Some(compare::counts(counts.collect::<Option<_>>()?))
+    }
+
+    fn lists(&self, subgroup: &Subgroup, action: usize, g: usize) -> bool {
+        let share = subgroup.effectiveness(action, g);
+        share.is_some_and(|share| share.reaches(self.phi))
+    }
+}

@@ -1,0 +1,92 @@
+//! **Equal (Conditional) Mean Recourse**: what does the way out cost on average?
+//!
+//! Micro only. Compares the mean, over the members who have an action that works for them, of the
+//! cost of their cheapest one; ∞ for a group in which nobody has one. With `c_infinity` set, the
+//! mean is over all members, those without recourse at that cost. The dearer group is worse off. A
+//! score of 0 means equal means, or that no group has recourse; ∞ means that one has and another
+//! has not.
+//!
+//! *Choose it* for the classic question, "how much harder is it on average?" *Not* alone: the
+//! conditional mean looks away from those who have no way out, and a single dear case moves it.
+
+use super::{Assessment, Definition, Kind, compare};
+use crate::distribution::{Subgroup, Viewpoint};
+use crate::error::Error;
+
+pub(super) const KIND: Kind = Kind {
+    name: "equal-mean-recourse",
+    usage: "equal-mean-recourse[:C_INFINITY]",
+    about: "Does the cheapest way out cost the members of each group as much on average?",
+    parse: |parameters| {
+        Ok(Box::new(match parameters.optional_decimal()? {
+            None => EqualMeanRecourse::conditional(),
+            Some(cost) => EqualMeanRecourse::over_all(cost.to_f64())?,
+        }))
+    },
+};
+
+/// The mean cost of recourse is the same for each group.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EqualMeanRecourse {
+    c_infinity: Option<f64>,
+}
+
+impl EqualMeanRecourse {
+    /// The mean over those who can achieve recourse.
+    pub fn conditional() -> Self {
+        Self { c_infinity: None }
+    }
+
+    /// The mean over all members, those without recourse at this cost.
+    pub fn over_all(c_infinity: f64) -> Result<Self, Error> {
+        if !(c_infinity.is_finite() && c_infinity >= 0.0) {
+            return Err(Error::BadParameter {
+                what: "the cost of having no recourse",
+                value: c_infinity.to_string(),
+                must: "a finite number of at least 0",
+            });
+        }
+        Ok(Self {
+            c_infinity: Some(c_infinity),
+        })
+    }
+
+    fn mean(&self, subgroup: &Subgroup, g: usize) -> Option<f64> {
+        let mut total = 0.0;
+        let mut helped = 0;
+        for (level, cost) in subgroup.cost_levels.iter().enumerate() {
+            let so_far = subgroup.ecd(Viewpoint::Micro, g, level + 1)?.part;
+            total += (so_far - helped) as f64 * cost;
+            helped = so_far;
+        }
+        Some(match self.c_infinity {
+            None if helped == 0 => f64::INFINITY,
+            None => total / helped as f64,
+            Some(c_infinity) => {
+                let members = subgroup.members[g];
+                (total + (members - helped) as f64 * c_infinity) / members as f64
+            }
+        })
+    }
+}
+
+impl Definition for EqualMeanRecourse {
+    fn id(&self) -> String {
+        match self.c_infinity {
+            None => KIND.name.to_owned(),
+            Some(cost) => format!("{}:{cost}", KIND.name),
+        }
+    }
+
+    fn title(&self) -> String {
+        match self.c_infinity {
+            None => "Equal (Conditional) Mean Recourse".to_owned(),
+            Some(cost) => format!("Equal Mean Recourse (c∞ = {cost})"),
+        }
+    }
+
+    fn assess(&self, subgroup: &Subgroup) -> Option<Assessment> {
+        let means = (0..subgroup.groups()).map(|g| self.mean(subgroup, g));
+        Some(compare::costs(means.collect::<Option<_>>()?))
+    }
+}

@@ -1,0 +1,150 @@
+//! **Fair Effectiveness–Cost Trade-Off**: do the groups fare alike at every budget?
+//!
+//! The score is the widest gap between the groups' effectiveness–cost distributions at any cost:
+//! the two-sample Kolmogorov–Smirnov statistic. The group that is lower at the widest gap (at the
+//! cheapest cost with that gap) is worse off; the values shown are those at that cost. A score of 0
+//! means identical distributions; the score is never infinite.
+//!
+//! Micro only, the definition also tells whether the statistic D passes
+//! `√(−ln(α/2) · (n₀ + n₁) / (2·n₀·n₁))` with n the members. The macro curve is no empirical
+//! distribution, so no test is claimed for it.
+//!
+//! *Choose it* when no single budget or target can be defended. *Not* to say how large a price
+//! difference is: it measures shares.
+
+use super::{Assessment, Definition, Kind, compare};
+use crate::decimal::Decimal;
+use crate::distribution::{Share, Subgroup, Viewpoint};
+use crate::error::Error;
+
+pub(super) const KIND: Kind = Kind {
+    name: "fair-trade-off",
+    usage: "fair-trade-off:micro[:ALPHA]|macro",
+    about: "Do the groups fare alike at every budget?",
+    parse: |parameters| {
+        let viewpoint = parameters.viewpoint()?;
+        let plain = FairTradeOff::new(viewpoint);
+        Ok(Box::new(match viewpoint {
+            Viewpoint::Macro => plain,
+            Viewpoint::Micro => match parameters.optional_decimal()? {
+                None => plain,
+                Some(alpha) => plain.alpha(alpha)?,
+            },
+        }))
+    },
+};
+
+/// The groups' effectiveness–cost distributions are the same.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FairTradeOff {
+    viewpoint: Viewpoint,
+    alpha: f64,
+}
+
+impl FairTradeOff {
+    /// Read from a viewpoint; micro tests at α = 0.05.
+    pub fn new(viewpoint: Viewpoint) -> Self {
+        Self {
+            viewpoint,
+            alpha: 0.05,
+        }
+    }
+
+    /// Tests at another α, above 0 and below 1.
+    pub fn alpha(mut self, alpha: Decimal) -> Result<Self, Error> {
+        self.alpha = alpha.to_f64();
+        if self.alpha > 0.0 && self.alpha < 1.0 {
+            return Ok(self);
+        }
+        Err(Error::BadParameter {
+            what: "the significance level α",
+            value: alpha.to_string(),
+            must: "above 0 and below 1",
+        })
+    }
+
+    /// The distribution of each group after the first `levels` cost levels.
+    fn shares(&self, subgroup: &Subgroup, levels: usize) -> Option<Vec<Share>> {
+        (0..subgroup.groups())
+            .map(|g| subgroup.ecd(self.viewpoint, g, levels))
+            .collect()
+    }
+
+    /// The gap that two groups of these sizes must show to pass the test.
+    fn threshold(&self, n0: u64, n1: u64) -> f64 {
+        let (n0, n1) = (n0 as f64, n1 as f64);
+        (-(self.alpha / 2.0).ln() * (n0 + n1) / (2.0 * n0 * n1)).sqrt()
+    }
+}
+
+/// A fraction that is compared by multiplying out.
+#[derive(Clone, Copy)]
+struct Gap {
+    numerator: u128,
+    denominator: u128,
+}
+
+impl Gap {
+    fn between(a: Share, b: Share) -> Self {
+        let (numerator, denominator) = a.exact_gap(b);
+        Self {
+            numerator,
+            denominator,
+        }
+    }
+
+    fn is_wider_than(self, other: Self) -> bool {
+        self.numerator * other.denominator > other.numerator * self.denominator
+    }
+}
+
+impl Definition for FairTradeOff {
+    fn id(&self) -> String {
+        match self.viewpoint {
+            Viewpoint::Micro => format!("{}:micro:{}", KIND.name, self.alpha),
+            Viewpoint::Macro => format!("{}:macro", KIND.name),
+        }
+    }
+
+    fn title(&self) -> String {
+        format!("Fair Effectiveness–Cost Trade-Off ({})", self.viewpoint)
+    }
+
+    fn assess(&self, subgroup: &Subgroup) -> Option<Assessment> {
+        let groups = subgroup.groups();
+        let mut widest = Gap {
+            numerator: 0,
+            denominator: 1,
+        };
+        // The cheapest cost is shown when there is no gap at all.
+        let mut shown = self.shares(subgroup, subgroup.cost_levels.len().min(1))?;
+        let mut widest_pairs: Vec<(usize, usize)> = pairs(groups).collect();
+        for levels in 1..=subgroup.cost_levels.len() {
+            let shares = self.shares(subgroup, levels)?;
+            for (a, b) in pairs(groups) {
+                let gap = Gap::between(shares[a], shares[b]);
+                if gap.is_wider_than(widest) {
+                    widest = gap;
+                    widest_pairs.clear();
+                    shown.clone_from(&shares);
+                }
+                if !widest.is_wider_than(gap) {
+                    widest_pairs.push((a, b));
+                }
+            }
+        }
+        let mut assessment = compare::shares(shown);
+        if self.viewpoint == Viewpoint::Micro {
+            let members = &subgroup.members;
+            let passes =
+                |(a, b): (usize, usize)| assessment.score > self.threshold(members[a], members[b]);
+            assessment.significant = Some(widest_pairs.into_iter().any(passes));
+        }
+        Some(assessment)
+    }
+}
+
+/// All pairs of groups.
+fn pairs(groups: usize) -> impl Iterator<Item = (usize, usize)> {
+    (0..groups).flat_map(move |a| (a + 1..groups).map(move |b| (a, b)))
+}

@@ -1,0 +1,225 @@
+//! The effectiveness–cost distribution of a subgroup: what a budget buys each group.
+//!
+//! For one subgroup and group g, with in-budget actions `A_c` = valid actions of cost at most c:
+//!
+//! - macro: `ecd(c)` = the greatest effectiveness of a single action in `A_c`;
+//! - micro: `ecd(c)` = the share of members flipped by at least one action in `A_c`;
+//!
+//! and 0 while `A_c` is empty. Both are step functions with a step at each distinct cost, so all
+//! actions of one cost are taken together before the distribution is read. `ecd⁻¹(φ)` is the least
+//! cost at which `ecd ≥ φ`, or ∞.
+//!
+//! A [`Subgroup`] holds the counts behind both, and nothing about individuals. Every definition of
+//! fairness is computed from it, so it is all that is saved.
+
+mod count;
+
+use serde::{Deserialize, Serialize};
+
+pub use self::count::{Count, Share};
+use crate::actions::{COST_GAP, Change};
+use crate::bits::{self, Layout, Words};
+use crate::decimal::Phi;
+use crate::subgroups::Predicate;
+
+/// Whether each member chooses their own action, or one action is chosen for all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Viewpoint {
+    /// Each member chooses their own action.
+    Micro,
+    /// One action for all.
+    Macro,
+}
+
+impl std::fmt::Display for Viewpoint {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Micro => "micro",
+            Self::Macro => "macro",
+        })
+    }
+}
+
+/// One valid action of a subgroup.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Action {
+    /// What changes, by its place among the audit's changes.
+    pub change: u32,
+    /// What that costs every member.
+    pub cost: f64,
+    /// The place of its cost among the subgroup's cost levels.
+    pub cost_level: u32,
+}
+
+/// A subgroup with its valid actions and how many people they help.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Subgroup {
+    /// Who belongs to it.
+    pub predicate: Predicate,
+    /// Members by group.
+    pub members: Vec<u64>,
+    /// Valid actions, cheapest first.
+    pub actions: Vec<Action>,
+    /// Distinct costs, ascending; costs closer than 1e-9 are one, shown as the least of them.
+    pub cost_levels: Vec<f64>,
+    /// Members flipped, by action and group.
+    flips: Vec<Count>,
+    /// Members flipped by at least one action up to a cost, by cost level and group.
+    reached: Vec<Count>,
+}
+
+impl Subgroup {
+    /// Counts whom the actions flip. `actions` come cheapest first, by places in `flips`.
+    pub(crate) fn count(
+        predicate: Predicate,
+        members: &[u64],
+        member_set: &[u64],
+        actions: &[(u32, f64)],
+        flips: &[Words],
+        layout: &Layout,
+    ) -> Self {
+        let groups = 0..layout.groups();
+        let mut subgroup = Self {
+            predicate,
+            members: members.to_vec(),
+            actions: Vec::with_capacity(actions.len()),
+            cost_levels: Vec::new(),
+            flips: Vec::with_capacity(actions.len() * groups.len()),
+            reached: Vec::new(),
+        };
+        let mut reached = layout.none();
+        let mut previous = f64::NEG_INFINITY;
+        for &(change, cost) in actions {
+            if cost - previous >= COST_GAP {
+                if !subgroup.cost_levels.is_empty() {
+                    subgroup.close_level(member_set, &reached, layout);
+                }
+                subgroup.cost_levels.push(cost);
+            }
+            previous = cost;
+            let flipped = &flips[change as usize];
+            for g in groups.clone() {
+                let count = layout.count(g, member_set, flipped);
+                subgroup.flips.push(Count::Known(count));
+            }
+            bits::unite(&mut reached, flipped);
+            subgroup.actions.push(Action {
+                change,
+                cost,
+                cost_level: subgroup.cost_levels.len() as u32 - 1,
+            });
+        }
+        subgroup.close_level(member_set, &reached, layout);
+        subgroup
+    }
+
+    fn close_level(&mut self, member_set: &[u64], reached: &[u64], layout: &Layout) {
+        for g in 0..layout.groups() {
+            let count = layout.count(g, member_set, reached);
+            self.reached.push(Count::Known(count));
+        }
+    }
+
+    /// Members of all groups together.
+    pub fn people(&self) -> u64 {
+        self.members.iter().sum()
+    }
+
+    /// How many groups are compared.
+    pub fn groups(&self) -> usize {
+        self.members.len()
+    }
+
+    /// Members of group `g` flipped by an action.
+    pub fn flips(&self, action: usize, g: usize) -> Count {
+        self.flips[action * self.groups() + g]
+    }
+
+    /// An action's effectiveness in group `g`; `None` if suppressed.
+    pub fn effectiveness(&self, action: usize, g: usize) -> Option<Share> {
+        Some(Share::new(self.flips(action, g).known()?, self.members[g]))
+    }
+
+    /// How many cost levels lie within a budget.
+    pub fn levels_within(&self, budget: f64) -> usize {
+        self.cost_levels
+            .partition_point(|&cost| cost <= budget + COST_GAP)
+    }
+
+    /// The effectiveness–cost distribution of group `g` after the first `levels` cost levels;
+    /// `None` if suppressed.
+    pub fn ecd(&self, viewpoint: Viewpoint, g: usize, levels: usize) -> Option<Share> {
+        let members = self.members[g];
+        if levels == 0 {
+            return Some(Share::new(0, members));
+        }
+        let flipped = match viewpoint {
+            Viewpoint::Micro => self.reached[(levels - 1) * self.groups() + g].known()?,
+            Viewpoint::Macro => {
+                let in_budget = self
+                    .actions
+                    .iter()
+                    .take_while(|action| (action.cost_level as usize) < levels);
+                count::greatest(
+                    in_budget
+                        .enumerate()
+                        .map(|(action, _)| self.flips(action, g)),
+                )?
+            }
+        };
+        Some(Share::new(flipped, members))
+    }
+
+    /// `ecd(∞)`.
+    pub fn ecd_at_any_cost(&self, viewpoint: Viewpoint, g: usize) -> Option<Share> {
+        self.ecd(viewpoint, g, self.cost_levels.len())
+    }
+
+    /// `ecd⁻¹(φ)`: the least cost at which group `g` reaches φ, or ∞; `None` if suppressed.
+    pub fn cost_of_effectiveness(&self, viewpoint: Viewpoint, g: usize, phi: Phi) -> Option<f64> {
+        Some(match self.level_of_effectiveness(viewpoint, g, phi)? {
+            Some(level) => self.cost_levels[level],
+            None => f64::INFINITY,
+        })
+    }
+
+    /// The cost level at which group `g` reaches φ, if it does.
+    pub(crate) fn level_of_effectiveness(
+        &self,
+        viewpoint: Viewpoint,
+        g: usize,
+        phi: Phi,
+    ) -> Option<Option<usize>> {
+        match viewpoint {
+            Viewpoint::Micro => {
+                for level in 0..self.cost_levels.len() {
+                    if self.ecd(viewpoint, g, level + 1)?.reaches(phi) {
+                        return Some(Some(level));
+                    }
+                }
+            }
+            // The first action that reaches φ is a cheapest one.
+            Viewpoint::Macro => {
+                for (index, action) in self.actions.iter().enumerate() {
+                    if self.effectiveness(index, g)?.reaches(phi) {
+                        return Some(Some(action.cost_level as usize));
+                    }
+                }
+            }
+        }
+        Some(None)
+    }
+
+    /// Replaces counts from 1 to k − 1 by "suppressed".
+    pub(crate) fn suppress(&mut self, k: u64) {
+        for count in self.flips.iter_mut().chain(&mut self.reached) {
+            count.suppress(k);
+        }
+    }
+
+    /// The change of an action.
+    pub fn change<'c>(&self, action: usize, changes: &'c [Change]) -> &'c Change {
+        &changes[self.actions[action].change as usize]
+    }
+}

@@ -1,0 +1,348 @@
+//! What the user declares about the columns of a table.
+//!
+//! Nothing here is checked against data: [`Population`](super::Population) does that once, when
+//! the table is there, and everything behind it works with checked values.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::Level;
+
+/// How a column becomes levels.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// Each distinct value is a level; levels have no order.
+    Categorical,
+    /// Levels in an explicit order, lowest first.
+    Ordinal(Vec<String>),
+    /// Each distinct number is a level, in numeric order.
+    Numeric,
+    /// Numbers cut into bins.
+    Binned(Bins),
+}
+
+/// Bins of a number, and what the model gets to see of them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Bins {
+    /// Where the edges lie.
+    pub edges: Edges,
+    /// Names of the bins, lowest first; printed intervals when absent.
+    pub labels: Option<Vec<String>>,
+    /// What the model is given.
+    pub view: View,
+}
+
+/// Where the edges of bins lie. Bins are right-closed, the lowest edge included.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Edges {
+    /// So many bins with about as many people each.
+    Quantiles(usize),
+    /// So many bins of equal width between the least and the greatest number.
+    EqualWidth(usize),
+    /// These edges, ascending; the outermost may be infinite.
+    At(Vec<f64>),
+}
+
+/// What the model sees of a binned number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum View {
+    /// The label of the bin: the model was trained on the binned column.
+    Label,
+    /// The raw number: an action into a bin moves it by this rule.
+    Raw(Move),
+}
+
+/// How an action into a bin moves a person's raw number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Move {
+    /// The person keeps their relative place: the bin they leave maps linearly onto the bin they
+    /// enter.
+    #[default]
+    Linear,
+    /// The median of the unaffected in the bin entered.
+    Median,
+    /// The observed value of the bin entered that is closest to the person's own.
+    Nearest,
+}
+
+/// What to do with a row in which a feature is missing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Missing {
+    /// Stop with an error that names the row.
+    #[default]
+    Error,
+    /// Leave the row out, and count it.
+    Drop,
+    /// Treat "missing" as a level of its own, to which no action leads.
+    Level,
+}
+
+/// Which way a feature may change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Direction {
+    /// Only up the order.
+    Increase,
+    /// Only down the order.
+    Decrease,
+}
+
+/// How far one change may go.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Step {
+    /// So many levels of an ordered feature.
+    Levels(usize),
+    /// So many units of a number (bin midpoints for bins).
+    Units(f64),
+}
+
+/// Which changes of a feature are feasible.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Rules {
+    /// Never changes.
+    pub immutable: bool,
+    /// May only go one way.
+    pub direction: Option<Direction>,
+    /// May only go so far.
+    pub max_step: Option<Step>,
+    /// Levels to which no action leads.
+    pub not_a_target: Vec<String>,
+    /// Transitions (from, to) that are not allowed.
+    pub forbidden: Vec<(String, String)>,
+    /// Features that must change too when this one does.
+    pub linked: Vec<String>,
+}
+
+/// A cost given as a Rust function of the level left and the level reached.
+pub type CostFunction = Arc<dyn Fn(&Level, &Level) -> f64 + Send + Sync>;
+
+/// What it costs to change a feature from one level to another, before its weight.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Distance {
+    /// 1, whatever the levels.
+    Categorical,
+    /// The difference of ranks.
+    Ordinal,
+    /// The difference of numbers; normalised, as a share of the range in the population.
+    Numeric {
+        /// Whether the difference is divided by the range.
+        normalised: bool,
+    },
+    /// An explicit table of (from, to, cost).
+    Table(Vec<(String, String, f64)>),
+    /// A function; saved by name only, since code cannot be saved.
+    #[serde(skip_deserializing, serialize_with = "as_unit")]
+    Function(CostFunction),
+}
+
+fn as_unit<S: serde::Serializer>(_: &CostFunction, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_unit()
+}
+
+impl fmt::Debug for Distance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Categorical => f.write_str("Categorical"),
+            Self::Ordinal => f.write_str("Ordinal"),
+            Self::Numeric { normalised } => write!(f, "Numeric {{ normalised: {normalised} }}"),
+            Self::Table(rows) => f.debug_tuple("Table").field(rows).finish(),
+            Self::Function(_) => f.write_str("Function"),
+        }
+    }
+}
+
+/// One column that people differ in and, unless a rule forbids it, can change.
+#[derive(Clone, Debug)]
+pub struct Feature {
+    pub(crate) name: String,
+    pub(crate) kind: Kind,
+    pub(crate) missing: Missing,
+    pub(crate) missing_codes: Vec<String>,
+    pub(crate) rules: Rules,
+    pub(crate) distance: Option<Distance>,
+    pub(crate) weight: f64,
+}
+
+impl Feature {
+    /// A feature of the given kind, free to change at weight 1.
+    pub fn new(name: impl Into<String>, kind: Kind) -> Self {
+        Self {
+            name: name.into(),
+            kind,
+            missing: Missing::default(),
+            missing_codes: Vec::new(),
+            rules: Rules::default(),
+            distance: None,
+            weight: 1.0,
+        }
+    }
+
+    /// A feature whose distinct values are levels without an order.
+    pub fn categorical(name: impl Into<String>) -> Self {
+        Self::new(name, Kind::Categorical)
+    }
+
+    /// A feature with an explicit order of levels, lowest first.
+    pub fn ordinal<L: Into<String>>(
+        name: impl Into<String>,
+        order: impl IntoIterator<Item = L>,
+    ) -> Self {
+        Self::new(
+            name,
+            Kind::Ordinal(order.into_iter().map(Into::into).collect()),
+        )
+    }
+
+    /// A feature whose distinct numbers are levels.
+    pub fn numeric(name: impl Into<String>) -> Self {
+        Self::new(name, Kind::Numeric)
+    }
+
+    /// A number cut into bins; the model sees the raw number, which actions move linearly.
+    pub fn binned(name: impl Into<String>, edges: Edges) -> Self {
+        Self::new(
+            name,
+            Kind::Binned(Bins {
+                edges,
+                labels: None,
+                view: View::Raw(Move::default()),
+            }),
+        )
+    }
+
+    /// Names the bins, lowest first. Only bins have labels; on other kinds this does nothing.
+    pub fn labels<L: Into<String>>(mut self, labels: impl IntoIterator<Item = L>) -> Self {
+        if let Kind::Binned(bins) = &mut self.kind {
+            bins.labels = Some(labels.into_iter().map(Into::into).collect());
+        }
+        self
+    }
+
+    /// Says what the model sees of the bins. On other kinds this does nothing.
+    pub fn view(mut self, view: View) -> Self {
+        if let Kind::Binned(bins) = &mut self.kind {
+            bins.view = view;
+        }
+        self
+    }
+
+    /// Says what to do with rows where the feature is missing.
+    pub fn missing(mut self, missing: Missing) -> Self {
+        self.missing = missing;
+        self
+    }
+
+    /// Values that stand for "missing", such as `?`. The model still receives them as they are.
+    pub fn missing_codes<C: Into<String>>(mut self, codes: impl IntoIterator<Item = C>) -> Self {
+        self.missing_codes = codes.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// All feasibility rules at once.
+    pub fn rules(mut self, rules: Rules) -> Self {
+        self.rules = rules;
+        self
+    }
+
+    /// The feature never changes.
+    pub fn immutable(mut self) -> Self {
+        self.rules.immutable = true;
+        self
+    }
+
+    /// The feature may only go one way.
+    pub fn only(mut self, direction: Direction) -> Self {
+        self.rules.direction = Some(direction);
+        self
+    }
+
+    /// One change may only go so far.
+    pub fn max_step(mut self, step: Step) -> Self {
+        self.rules.max_step = Some(step);
+        self
+    }
+
+    /// Levels to which no action may lead.
+    pub fn not_a_target<L: Into<String>>(mut self, levels: impl IntoIterator<Item = L>) -> Self {
+        self.rules.not_a_target = levels.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// A transition that is not allowed. May be called again for more.
+    pub fn forbid(mut self, from: impl Into<String>, to: impl Into<String>) -> Self {
+        self.rules.forbidden.push((from.into(), to.into()));
+        self
+    }
+
+    /// A feature that must change too when this one changes. May be called again for more.
+    pub fn linked_to(mut self, other: impl Into<String>) -> Self {
+        self.rules.linked.push(other.into());
+        self
+    }
+
+    /// What a change costs before the weight. By default 1 for categories, ranks for ordinals, the
+    /// normalised difference for numbers.
+    pub fn distance(mut self, distance: Distance) -> Self {
+        self.distance = Some(distance);
+        self
+    }
+
+    /// How heavily changes of this feature count in a cost.
+    pub fn weight(mut self, weight: f64) -> Self {
+        self.weight = weight;
+        self
+    }
+}
+
+/// A protected attribute: a column whose values are the groups that are compared.
+#[derive(Clone, Debug)]
+pub struct Protected {
+    pub(crate) name: String,
+    pub(crate) kind: Kind,
+    pub(crate) missing_codes: Vec<String>,
+    pub(crate) merged: Vec<(String, Vec<String>)>,
+}
+
+impl Protected {
+    /// Each distinct value of the column is a group.
+    pub fn attribute(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            kind: Kind::Categorical,
+            missing_codes: Vec::new(),
+            merged: Vec::new(),
+        }
+    }
+
+    /// How values become groups where they are not taken one by one: bins of age, for example.
+    pub fn kind(mut self, kind: Kind) -> Self {
+        self.kind = kind;
+        self
+    }
+
+    /// Values that stand for "missing"; rows that hold them are excluded and counted.
+    pub fn missing_codes<C: Into<String>>(mut self, codes: impl IntoIterator<Item = C>) -> Self {
+        self.missing_codes = codes.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Merges values into one group; `*` stands for every value that no mapping names.
+    pub fn merge<V: Into<String>>(
+        mut self,
+        group: impl Into<String>,
+        values: impl IntoIterator<Item = V>,
+    ) -> Self {
+        let values = values.into_iter().map(Into::into).collect();
+        self.merged.push((group.into(), values));
+        self
+    }
+}

@@ -1,0 +1,114 @@
+//! Ranking subgroups by a definition, and the tables made from rankings.
+//!
+//! Descending score, dense ranks; scores closer than 1e-9 share a rank, and a score of 0 is *Fair*
+//! and has none. Inside a tie: more members first, then the predicate's text.
+
+mod budgets;
+mod filters;
+mod tables;
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+pub(crate) use self::budgets::automatic;
+pub use self::filters::{ActionFilter, Filters, Shown};
+pub use self::tables::{AggregatedRankings, RankingAnalysis, RankingRow};
+use crate::definitions::{Assessment, Definition, SCORE_GAP};
+use crate::distribution::Subgroup;
+
+/// The subgroups of an audit under one definition, most unfair first.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Ranking {
+    /// The definition's id.
+    pub definition: String,
+    /// The definition as one reads it.
+    pub title: String,
+    /// Subgroups in order of rank; the fair ones come last.
+    pub ranked: Vec<Ranked>,
+    /// The greatest rank; 0 if all are fair.
+    pub worst_rank: u32,
+    /// Subgroups that cannot be ranked because a count was suppressed, by place in the audit.
+    pub suppressed: Vec<usize>,
+}
+
+/// One subgroup in a ranking.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Ranked {
+    /// The subgroup, by its place in the audit.
+    pub subgroup: usize,
+    /// Its rank from 1, or `None` if it is fair.
+    pub rank: Option<u32>,
+    /// How its groups compare.
+    pub assessment: Assessment,
+}
+
+impl Ranking {
+    /// Ranks subgroups, which lie in the order that decides ties.
+    pub(crate) fn new(definition: &dyn Definition, subgroups: &[Subgroup]) -> Self {
+        let assessments: Vec<Option<Assessment>> = subgroups
+            .par_iter()
+            .map(|subgroup| definition.assess(subgroup))
+            .collect();
+        let mut suppressed = Vec::new();
+        let mut ranked = Vec::with_capacity(assessments.len());
+        for (subgroup, assessment) in assessments.into_iter().enumerate() {
+            match assessment {
+                None => suppressed.push(subgroup),
+                Some(assessment) => ranked.push(Ranked {
+                    subgroup,
+                    rank: None,
+                    assessment,
+                }),
+            }
+        }
+        // Scores are never NaN, so this is a total order; the sort is stable.
+        ranked.sort_by(|a, b| b.assessment.score.total_cmp(&a.assessment.score));
+        let worst_rank = give_ranks(&mut ranked);
+        // Scores that share a rank may still differ in the last digits: order those as ties too.
+        for tied in ranked.chunk_by_mut(|a, b| a.rank == b.rank) {
+            tied.sort_by_key(|ranked| ranked.subgroup);
+        }
+        Self {
+            definition: definition.id(),
+            title: definition.title(),
+            ranked,
+            worst_rank,
+            suppressed,
+        }
+    }
+
+    /// The subgroups that are not fair, most unfair first.
+    pub fn unfair(&self) -> &[Ranked] {
+        let unfair = self.ranked.partition_point(|ranked| ranked.rank.is_some());
+        &self.ranked[..unfair]
+    }
+
+    /// Ranks by place in the audit; fair and suppressed subgroups have none.
+    fn ranks(&self, subgroups: usize) -> Vec<Option<u32>> {
+        let mut ranks = vec![None; subgroups];
+        for ranked in &self.ranked {
+            ranks[ranked.subgroup] = ranked.rank;
+        }
+        ranks
+    }
+}
+
+/// Gives dense ranks to entries in order of falling score; the greatest rank.
+fn give_ranks(ranked: &mut [Ranked]) -> u32 {
+    let mut rank = 0;
+    let mut previous = f64::NAN;
+    for entry in ranked {
+        let score = entry.assessment.score;
+        if score == 0.0 {
+            break;
+        }
+        // ∞ equals ∞, though their difference is not a number.
+        let same = score == previous || previous - score < SCORE_GAP;
+        if !same {
+            rank += 1;
+        }
+        previous = score;
+        entry.rank = Some(rank);
+    }
+    rank
+}

@@ -1,0 +1,74 @@
+//! Arrow IPC: the file format, which has a table of contents at its end, and
+//! the streaming format, which goes by once. Batches are passed on as they were
+//! written.
+//!
+//! A cut file is found. A cut stream is found unless the cut falls between two
+//! batches: the format lets a stream simply end there.
+
+use std::io::{BufReader, Cursor};
+
+use arrow_array::RecordBatch;
+use arrow_ipc::reader::{FileReader, StreamReader};
+use arrow_schema::{ArrowError, Schema, SchemaRef};
+
+use crate::columns;
+use crate::error::InputError;
+use crate::format::Format;
+use crate::guard::{guarded, guarded_batches};
+use crate::source::{Input, Seekable};
+use crate::{Batches, Options};
+
+pub(crate) fn open_file(
+    file: &str,
+    input: Input,
+    options: &Options,
+) -> Result<(SchemaRef, Batches), InputError> {
+    let broken = |cause| InputError::undecodable(file, Format::ArrowFile, cause);
+    match input.seekable().map_err(|e| InputError::io(file, e))? {
+        Seekable::Disk(disk) => {
+            let reader =
+                guarded(|| FileReader::try_new(BufReader::new(disk), None)).map_err(broken)?;
+            select(file, Format::ArrowFile, reader.schema(), reader, options)
+        }
+        Seekable::Memory(bytes) => {
+            let reader =
+                guarded(|| FileReader::try_new(Cursor::new(bytes), None)).map_err(broken)?;
+            select(file, Format::ArrowFile, reader.schema(), reader, options)
+        }
+    }
+}
+
+pub(crate) fn open_stream(
+    file: &str,
+    input: Input,
+    options: &Options,
+) -> Result<(SchemaRef, Batches), InputError> {
+    let bytes = input.once().map_err(|e| InputError::io(file, e))?;
+    let reader = guarded(|| StreamReader::try_new(BufReader::new(bytes), None))
+        .map_err(|e| InputError::undecodable(file, Format::ArrowStream, e))?;
+    select(file, Format::ArrowStream, reader.schema(), reader, options)
+}
+
+/// The wanted columns of each batch. They are cut out after reading, which
+/// copies nothing.
+fn select(
+    file: &str,
+    format: Format,
+    schema: SchemaRef,
+    batches: impl Iterator<Item = Result<RecordBatch, ArrowError>> + Send + 'static,
+    options: &Options,
+) -> Result<(SchemaRef, Batches), InputError> {
+    let names = columns::names(&schema);
+    columns::refuse_duplicates(file, &names)?;
+    let wanted = columns::select(file, &names, options.columns.as_deref(), false)?;
+    let schema: Schema = schema
+        .project(&wanted)
+        .map_err(|e| InputError::undecodable(file, format, e))?;
+    let file = file.to_string();
+    let batches = guarded_batches(batches).map(move |batch| {
+        batch
+            .and_then(|batch| batch.project(&wanted))
+            .map_err(|e| InputError::undecodable(&file, format, e))
+    });
+    Ok((schema.into(), Box::new(batches)))
+}

@@ -1,0 +1,160 @@
+//! Tables for an audit: CSV, Parquet and Arrow files, from disk or from a
+//! pipe, as a stream of Arrow record batches.
+//!
+//! The one key type is [`Table`]: a schema, and an iterator of batches that
+//! share it. [`open`] makes one from a [`Source`] (where the bytes come from)
+//! and [`Options`] (how to read them). What a file *is* is decided by its first
+//! bytes, and only then by its name, so that `facts < table.parquet` works;
+//! gzip and zstd are undone on the way.
+//!
+//! ```
+//! use facts_input::{Options, Source, open};
+//!
+//! let text = "age,sex\n39, Male\n50, Female\n";
+//! let table = open(Source::reader("people.csv", text.as_bytes()), &Options::default())?;
+//! assert_eq!(table.schema().field(0).name(), "age");
+//! for batch in table {
+//!     assert_eq!(batch?.num_rows(), 2);
+//! }
+//! # Ok::<(), facts_input::InputError>(())
+//! ```
+//!
+//! Three rules hold everywhere:
+//!
+//! - **The model gets what the file holds.** Text is passed on byte for byte,
+//!   surrounding blanks included: a model trained on `" Male"` does not know
+//!   `"Male"`. Making labels pretty is the engine's business. See [`csv`] for
+//!   what trimming does and does not touch.
+//! - **Types do not depend on luck.** A CSV column has the type that *all* its
+//!   values allow, not the first thousand. A file is read twice for this; a pipe
+//!   is kept in memory, or in a temporary file when it is large.
+//! - **A wrong file is an answer, not a crash.** Every [`InputError`] names the
+//!   file, where possible the line and the column, and what to do about it.
+//!
+//! The crate knows files and nothing else: no model, no group, no audit.
+
+pub mod csv;
+
+mod columns;
+mod compressed;
+mod error;
+mod format;
+mod guard;
+mod ipc;
+mod parquet;
+mod source;
+
+use std::num::NonZeroUsize;
+
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
+
+pub use error::{InputError, Place};
+pub use format::Format;
+pub use source::Source;
+
+use source::Input;
+
+/// Rows in a batch unless [`Options::batch_rows`] says otherwise: large enough
+/// that the work per batch vanishes, small enough to stay in a core's cache.
+pub const DEFAULT_BATCH_ROWS: NonZeroUsize = NonZeroUsize::new(8192).expect("not zero");
+
+/// How to read a table. The default reads any of the formats as it stands.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The format, when it is not to be guessed.
+    pub format: Option<Format>,
+    /// The columns to read, in this order; all of them when `None`.
+    pub columns: Option<Vec<String>>,
+    /// The most rows in a batch. Arrow files keep the batches they were
+    /// written with.
+    pub batch_rows: NonZeroUsize,
+    /// What a CSV file leaves open. The other formats do not look at it.
+    pub csv: csv::CsvOptions,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            format: None,
+            columns: None,
+            batch_rows: DEFAULT_BATCH_ROWS,
+            csv: csv::CsvOptions::default(),
+        }
+    }
+}
+
+/// A table with at least one row, read batch by batch.
+///
+/// It is an iterator. It ends at the end of the table or after the first error.
+pub struct Table {
+    name: String,
+    schema: SchemaRef,
+    batches: Batches,
+}
+
+type Batches = Box<dyn Iterator<Item = Result<RecordBatch, InputError>> + Send>;
+
+/// Opens a table and reads its first batch, so that what is wrong with a file
+/// as a whole is known here and not in the middle of an audit.
+pub fn open(source: impl Into<Source>, options: &Options) -> Result<Table, InputError> {
+    let (name, mut input) = Input::open(source.into())?;
+    let head = input.head().map_err(|e| InputError::io(&name, e))?;
+    if head.is_empty() {
+        return Err(InputError::Empty { file: name });
+    }
+    let (schema, batches) = match format::detect(&name, &head, options.format)? {
+        Format::Csv => csv::open(&name, input, options)?,
+        Format::Parquet => parquet::open(&name, input, options)?,
+        Format::ArrowFile => ipc::open_file(&name, input, options)?,
+        Format::ArrowStream => ipc::open_stream(&name, input, options)?,
+    };
+    Table::starting(name, schema, batches)
+}
+
+impl Table {
+    /// The name of the source, as errors spell it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The columns and their types.
+    pub fn schema(&self) -> SchemaRef {
+        self.schema.clone()
+    }
+
+    /// Reads up to the first batch that has rows, and puts it back.
+    fn starting(name: String, schema: SchemaRef, batches: Batches) -> Result<Self, InputError> {
+        let mut batches = batches.filter(|batch| !matches!(batch, Ok(b) if b.num_rows() == 0));
+        let first = match batches.next() {
+            Some(first) => first?,
+            None => return Err(InputError::NoRows { file: name }),
+        };
+        Ok(Self {
+            name,
+            schema,
+            batches: Box::new(std::iter::once(Ok(first)).chain(batches)),
+        })
+    }
+}
+
+impl Iterator for Table {
+    type Item = Result<RecordBatch, InputError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let batch = self.batches.next();
+        if !matches!(batch, Some(Ok(_))) {
+            self.batches = Box::new(std::iter::empty());
+        }
+        batch
+    }
+}
+
+impl std::fmt::Debug for Table {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Table")
+            .field("name", &self.name)
+            .field("schema", &self.schema)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,9 @@
+//! Models that an audit can question, one file a format.
+//!
+//! Every format implements the engine's [`Model`](facts_engine::flips::Model) trait. A Rust closure
+//! over a batch needs nothing from here: the engine's own
+//! [`FnModel`](facts_engine::flips::FnModel) wraps it.
+
+mod additive;
+
+pub use self::additive::{AdditiveModel, Unseen};
