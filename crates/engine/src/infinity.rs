@@ -1,4 +1,4 @@
-//! Costs and scores that may be infinite, in formats that know no infinity: `"inf"`.
+//! Costs, scores and edges that may be infinite, in formats that know no infinity: `"inf"`.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -13,21 +13,52 @@ enum Number {
 enum Infinite {
     #[serde(rename = "inf")]
     Positive,
+    #[serde(rename = "-inf")]
+    Negative,
 }
 
-/// Writes a number that is not NaN and not −∞.
-pub(crate) fn serialize<S: Serializer>(number: &f64, serializer: S) -> Result<S::Ok, S::Error> {
-    if number.is_finite() {
-        Number::Finite(*number).serialize(serializer)
-    } else {
-        Number::Infinite(Infinite::Positive).serialize(serializer)
+impl From<f64> for Number {
+    fn from(number: f64) -> Self {
+        if number == f64::INFINITY {
+            Self::Infinite(Infinite::Positive)
+        } else if number == f64::NEG_INFINITY {
+            Self::Infinite(Infinite::Negative)
+        } else {
+            Self::Finite(number)
+        }
     }
+}
+
+impl From<Number> for f64 {
+    fn from(number: Number) -> Self {
+        match number {
+            Number::Finite(number) => number,
+            Number::Infinite(Infinite::Positive) => f64::INFINITY,
+            Number::Infinite(Infinite::Negative) => f64::NEG_INFINITY,
+        }
+    }
+}
+
+/// Writes a number that is not NaN.
+pub(crate) fn serialize<S: Serializer>(number: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+    Number::from(*number).serialize(serializer)
 }
 
 /// Reads it back.
 pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
-    Ok(match Number::deserialize(deserializer)? {
-        Number::Finite(number) => number,
-        Number::Infinite(Infinite::Positive) => f64::INFINITY,
-    })
+    Ok(Number::deserialize(deserializer)?.into())
+}
+
+/// The same for several numbers.
+pub(crate) mod list {
+    use super::{Deserialize, Deserializer, Number, Serializer};
+
+    pub(crate) fn serialize<S: Serializer>(numbers: &[f64], to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(numbers.iter().copied().map(Number::from))
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<f64>, D::Error> {
+        let numbers = Vec::<Number>::deserialize(from)?;
+        Ok(numbers.into_iter().map(f64::from).collect())
+    }
 }

@@ -7,6 +7,7 @@
 //! order in which [`predict`](Model::predict) takes it, so both always agree.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -16,6 +17,9 @@ use facts_engine::population::{Column, Value};
 use facts_engine::{Error, Words};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+
+use crate::error::OpenError;
+use crate::open::{Format, Input, InputKind, Opened};
 
 /// A sum of terms, one for each column that it looks at.
 ///
@@ -61,6 +65,29 @@ pub enum Unseen {
     Zero,
 }
 
+pub(crate) const FORMAT: Format = Format {
+    prefix: "linear",
+    usage: "model.json",
+    about: "an intercept, a coefficient per level and per number, as JSON",
+    recognises: |path, start| {
+        let text = String::from_utf8_lossy(start);
+        path.extension().is_some_and(|e| e == "json") && text.contains("\"intercept\"")
+    },
+    open: |rest, options| {
+        let path = Path::new(rest);
+        let text = std::fs::read_to_string(path).map_err(|error| OpenError::file(path, error))?;
+        let model: AdditiveModel = serde_json::from_str(&text)
+            .map_err(|error| OpenError::invalid(path, "linear", error))?;
+        let model = model.renamed(&options.columns);
+        Ok(Opened {
+            inputs: Some(model.inputs()),
+            description: format!("linear, {} columns", model.columns().count()),
+            file: Some(path.to_owned()),
+            model: Box::new(model),
+        })
+    },
+};
+
 /// What one column adds, by value code.
 struct Term {
     column: usize,
@@ -74,6 +101,34 @@ impl AdditiveModel {
             .keys()
             .chain(self.numbers.keys())
             .map(String::as_str)
+    }
+
+    /// The model with its inputs called as the table calls them.
+    fn renamed(mut self, columns: &BTreeMap<String, String>) -> Self {
+        let name = |input: String| columns.get(&input).cloned().unwrap_or(input);
+        self.levels = self
+            .levels
+            .into_iter()
+            .map(|(input, c)| (name(input), c))
+            .collect();
+        self.numbers = self
+            .numbers
+            .into_iter()
+            .map(|(input, c)| (name(input), c))
+            .collect();
+        self
+    }
+
+    fn inputs(&self) -> Vec<Input> {
+        let levels = self.levels.iter().map(|(column, coefficients)| Input {
+            column: column.clone(),
+            kind: InputKind::Text(Some(coefficients.keys().cloned().collect())),
+        });
+        let numbers = self.numbers.keys().map(|column| Input {
+            column: column.clone(),
+            kind: InputKind::Number,
+        });
+        levels.chain(numbers).collect()
     }
 
     /// What each value of a column adds, for all columns that the model looks at, in a fixed order.

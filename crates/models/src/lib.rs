@@ -5,5 +5,9 @@
 //! [`FnModel`](facts_engine::flips::FnModel) wraps it.
 
 mod additive;
+mod error;
+mod open;
 
 pub use self::additive::{AdditiveModel, Unseen};
+pub use self::error::OpenError;
+pub use self::open::{FORMATS, Format, Input, InputKind, OpenOptions, Opened, open};

@@ -202,6 +202,11 @@ impl Column {
         if let DataType::Dictionary(_, _) = array.data_type() {
             let dictionary = array.as_any_dictionary();
             let values = dictionary.values();
+            if values.is_empty() {
+                // Nothing but nulls; a dictionary without values has no keys to normalise.
+                let rows = (0..array.len()).map(|i| row + i as u64);
+                return Ok(rows.map(|row| self.code(Value::Null, row)).collect());
+            }
             let mut codes: Vec<Option<u32>> = vec![None; values.len()];
             let keys = dictionary.normalized_keys();
             return (0..array.len())

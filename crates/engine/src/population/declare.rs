@@ -44,7 +44,7 @@ pub enum Edges {
     /// So many bins of equal width between the least and the greatest number.
     EqualWidth(usize),
     /// These edges, ascending; the outermost may be infinite.
-    At(Vec<f64>),
+    At(#[serde(with = "crate::infinity::list")] Vec<f64>),
 }
 
 /// What the model sees of a binned number.

@@ -1,0 +1,106 @@
+//! Opening a model from one string: `onnx:model.onnx`, `lightgbm:model.txt`, `exec:python predict.py`.
+//!
+//! A format is one file with a [`Format`] in it, and one line in [`FORMATS`].
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use facts_engine::flips::Model;
+
+use crate::additive;
+use crate::error::OpenError;
+
+/// One kind of model that can be opened.
+pub struct Format {
+    /// What stands before the colon: `onnx`.
+    pub prefix: &'static str,
+    /// What comes after it, for help texts: `model.onnx`.
+    pub usage: &'static str,
+    /// One line about it, for help texts.
+    pub about: &'static str,
+    /// Whether a file without a prefix is of this format, told by its name and its first bytes.
+    /// Must not claim a file that another format could claim too.
+    pub(crate) recognises: fn(path: &Path, start: &[u8]) -> bool,
+    /// Opens what comes after the colon.
+    pub(crate) open: fn(rest: &str, options: &OpenOptions) -> Result<Opened, OpenError>,
+}
+
+/// All formats there are.
+pub const FORMATS: &[Format] = &[additive::FORMAT];
+
+/// How a model is to be opened.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct OpenOptions {
+    /// From which probability on the answer is yes, for models that answer with one. Default: what
+    /// the model itself decides, or 0.5.
+    pub threshold: Option<f64>,
+    /// The table's column for each of the model's inputs that is called otherwise.
+    pub columns: BTreeMap<String, String>,
+}
+
+/// An opened model and what is known about it.
+pub struct Opened {
+    /// The model itself.
+    pub model: Box<dyn Model + Send>,
+    /// What it reads, if it can tell.
+    pub inputs: Option<Vec<Input>>,
+    /// What it is, for reports: `LightGBM, 100 trees`.
+    pub description: String,
+    /// The file behind it, for a hash in reports.
+    pub file: Option<PathBuf>,
+}
+
+/// One input of a model, under the name of the table's column.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Input {
+    /// The table's column.
+    pub column: String,
+    /// What it must hold.
+    pub kind: InputKind,
+}
+
+/// What an input must hold.
+#[derive(Clone, Debug, PartialEq)]
+pub enum InputKind {
+    /// Numbers.
+    Number,
+    /// Text; if the categories are known, one of these.
+    Text(Option<Vec<String>>),
+    /// The model does not tell.
+    Any,
+}
+
+/// Opens a model from its string. Without a prefix the format is guessed from the file.
+pub fn open(spec: &str, options: &OpenOptions) -> Result<Opened, OpenError> {
+    if let Some((prefix, rest)) = spec.split_once(':')
+        && let Some(format) = FORMATS.iter().find(|format| format.prefix == prefix)
+    {
+        return (format.open)(rest, options);
+    }
+    let path = Path::new(spec);
+    let start = read_start(path).map_err(|error| OpenError::file(path, error))?;
+    let mut fitting = FORMATS
+        .iter()
+        .filter(|format| (format.recognises)(path, &start));
+    match (fitting.next(), fitting.next()) {
+        (Some(format), None) => (format.open)(spec, options),
+        _ => Err(OpenError::UnknownFormat {
+            spec: spec.to_owned(),
+            usages: FORMATS
+                .iter()
+                .map(|f| format!("{}:{}", f.prefix, f.usage))
+                .collect(),
+        }),
+    }
+}
+
+/// The first bytes of a file.
+fn read_start(path: &Path) -> std::io::Result<Vec<u8>> {
+    use std::io::Read;
+    let mut start = Vec::new();
+    std::fs::File::open(path)?
+        .take(4096)
+        .read_to_end(&mut start)?;
+    Ok(start)
+}
