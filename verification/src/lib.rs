@@ -4,6 +4,8 @@
 //! `data/adult-sex`: the tests compare the engine with the reference results there, the benchmarks
 //! time it, and the example shows what it finds.
 
+pub mod peers;
+
 use std::collections::BTreeMap;
 use std::io::{Cursor, Read};
 
