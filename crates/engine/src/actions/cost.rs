@@ -41,8 +41,11 @@ struct FeatureCost<'a> {
 enum Rule<'a> {
     Categorical,
     Ordinal,
-    /// The difference of numbers, divided by this.
-    Numeric(f64),
+    /// The difference of numbers, in units; and the longest possible move.
+    Numeric {
+        unit: f64,
+        longest: f64,
+    },
     Table(HashMap<(u32, u32), f64>),
     /// A function may be slow (it may live in another language), so each answer is kept.
     Function(&'a CostFunction, RwLock<HashMap<(u32, u32), f64>>),
@@ -53,7 +56,7 @@ impl std::fmt::Debug for Rule<'_> {
         f.write_str(match self {
             Self::Categorical => "categorical",
             Self::Ordinal => "ordinal",
-            Self::Numeric(_) => "numeric",
+            Self::Numeric { .. } => "numeric",
             Self::Table(_) => "table",
             Self::Function(..) => "function",
         })
@@ -102,6 +105,15 @@ impl<'a> Costs<'a> {
                 continue;
             }
             match self.distance(feature, from, to) {
+                Ok(distance) if !(cost + distance).is_finite() => {
+                    let feature = self.features[feature].feature;
+                    return Err(Error::BadCost {
+                        feature: feature.name.clone(),
+                        from: feature.label(from).to_owned(),
+                        to: feature.label(to).to_owned(),
+                        cost: cost + distance,
+                    });
+                }
                 Ok(distance) => cost += distance,
                 Err(Error::NoCostEntry { .. }) if !allows(feature, from, to) => return Ok(None),
                 Err(other) => return Err(other),
@@ -125,13 +137,26 @@ impl<'a> Rule<'a> {
             Distance::Numeric { normalised } => {
                 feature.require_numbers("a cost by numbers")?;
                 let (least, greatest) = feature.range.unwrap_or((0.0, 0.0));
-                // With a single number nothing can move, whatever it is divided by.
-                let width = if greatest > least {
-                    greatest - least
-                } else {
-                    1.0
-                };
-                Self::Numeric(if *normalised { width } else { 1.0 })
+                let width = greatest - least;
+                if !width.is_finite() {
+                    return Err(Error::BadCost {
+                        feature: feature.name.clone(),
+                        from: format!("{least:e}"),
+                        to: format!("{greatest:e}"),
+                        cost: width,
+                    });
+                }
+                match normalised {
+                    // With a single number nothing can move, whatever it is divided by.
+                    true => Self::Numeric {
+                        unit: if width > 0.0 { width } else { 1.0 },
+                        longest: 1.0,
+                    },
+                    false => Self::Numeric {
+                        unit: 1.0,
+                        longest: width,
+                    },
+                }
             }
             Distance::Table(rows) => {
                 let mut table = HashMap::new();
@@ -166,11 +191,8 @@ impl FeatureCost<'_> {
             // Nobody knows where a person with a missing value starts: the longest move is assumed.
             Rule::Ordinal if from_missing => Ok(feature.ranks().saturating_sub(1) as f64),
             Rule::Ordinal => Ok(f64::from(from.abs_diff(to))),
-            Rule::Numeric(unit) if from_missing => {
-                let (least, greatest) = feature.range.unwrap_or((0.0, 0.0));
-                Ok((greatest - least) / unit)
-            }
-            Rule::Numeric(unit) => {
+            Rule::Numeric { longest, .. } if from_missing => Ok(*longest),
+            Rule::Numeric { unit, .. } => {
                 let number = |level: u32| feature.levels[level as usize].number.unwrap_or(f64::NAN);
                 Ok((number(to) - number(from)).abs() / unit)
             }

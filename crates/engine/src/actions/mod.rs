@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use self::cost::Costs;
 pub(crate) use self::feasibility::Feasibility;
-pub(crate) use self::validity::{Matched, Matching, match_actions};
+pub(crate) use self::validity::{Matched, Matching, Memory, match_actions};
 use crate::population::Levels;
 
 /// Costs closer than this are one cost.

@@ -21,24 +21,82 @@ pub(crate) struct Matching<'a> {
     pub(crate) validity: Validity,
     /// How many people are unaffected.
     pub(crate) unaffected: u64,
-    /// Pairs that may be kept.
-    pub(crate) max_pairs: usize,
+    pub(crate) memory: Memory,
 }
 
-/// Pairs by share, shares being the leading bits of positive floats, which sort like the floats.
-type PairsByShare = BTreeMap<u64, usize>;
+/// How much memory there is, and what takes it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Memory {
+    /// Bytes that may be taken.
+    pub(crate) limit: u64,
+    /// Bytes that a pair of subgroup and action takes.
+    pub(crate) pair: u64,
+    /// Bytes that a distinct change takes.
+    pub(crate) change: u64,
+}
 
-/// Trailing bits of a share that do not matter for advice.
+impl Memory {
+    /// Bytes that so many pairs with so many distinct changes take.
+    pub(crate) fn needed(self, pairs: usize, changes: usize) -> u64 {
+        pairs as u64 * self.pair + changes as u64 * self.change
+    }
+
+    /// Pairs that may be kept, whatever their changes.
+    fn max_pairs(self) -> usize {
+        usize::try_from(self.limit / self.pair).unwrap_or(usize::MAX)
+    }
+}
+
+/// Trailing bits of a share that do not matter for advice. The others are those of a positive
+/// float, and sort like it.
 const DROPPED_BITS: u32 = 40;
 
-/// The upper end of the first range of shares, from the top, with which there are too many pairs.
-fn crowded(by_share: &PairsByShare, max_pairs: usize) -> Option<f64> {
-    let mut kept = 0;
-    let crowded = by_share.iter().rev().find(|(_, pairs)| {
-        kept += **pairs;
-        kept > max_pairs
-    });
-    crowded.map(|(share, _)| f64::from_bits((share + 1) << DROPPED_BITS))
+/// What would be kept at which support: for advice, when there is too much to keep.
+#[derive(Default)]
+struct Tally {
+    /// Pairs by the share up to which both halves are frequent.
+    pairs: BTreeMap<u64, usize>,
+    /// Changes by the share up to which some pair has them.
+    changes: HashMap<Box<[Assignment]>, u64>,
+}
+
+impl Tally {
+    fn count(&mut self, change: &[Assignment], share: f64) {
+        let share = share.to_bits() >> DROPPED_BITS;
+        *self.pairs.entry(share).or_insert(0) += 1;
+        match self.changes.get_mut(change) {
+            Some(widest) => *widest = share.max(*widest),
+            None => {
+                self.changes.insert(change.into(), share);
+            }
+        }
+    }
+
+    fn add(mut self, other: Self) -> Self {
+        for (share, pairs) in other.pairs {
+            *self.pairs.entry(share).or_insert(0) += pairs;
+        }
+        for (change, share) in other.changes {
+            let widest = self.changes.entry(change).or_insert(share);
+            *widest = share.max(*widest);
+        }
+        self
+    }
+
+    /// The upper end of the first range of shares, from the top, with which memory does not do.
+    fn crowded(&self, memory: Memory) -> Option<f64> {
+        let mut new_changes: BTreeMap<u64, usize> = BTreeMap::new();
+        for share in self.changes.values() {
+            *new_changes.entry(*share).or_insert(0) += 1;
+        }
+        let (mut pairs, mut changes) = (0, 0);
+        let crowded = self.pairs.iter().rev().find(|(share, more)| {
+            pairs += **more;
+            changes += new_changes.get(share).copied().unwrap_or(0);
+            memory.needed(pairs, changes) > memory.limit
+        });
+        crowded.map(|(share, _)| f64::from_bits((share + 1) << DROPPED_BITS))
+    }
 }
 
 /// Valid actions of one subgroup, cheapest first.
@@ -48,8 +106,13 @@ pub(crate) type Valid = Vec<(Change, f64)>;
 pub(crate) enum Matched {
     /// Valid actions by subgroup.
     Pairs(Vec<Valid>),
-    /// Too many pairs: how many there are, and the share above which few enough remain.
-    TooMany { pairs: usize, crowded: Option<f64> },
+    /// Too many pairs: how many there are, of how many distinct changes, and the share above which
+    /// few enough remain.
+    TooMany {
+        pairs: usize,
+        changes: usize,
+        crowded: Option<f64>,
+    },
 }
 
 /// Action itemsets by the features they assign.
@@ -95,18 +158,19 @@ pub(crate) fn match_actions(
     watch: Watch<'_>,
 ) -> Result<Matched, Error> {
     let index = Index::new(itemsets);
+    let max_pairs = matching.memory.max_pairs();
     let (pairs, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let total = subgroups.len() as u64;
     watch.tell(Phase::Validity, 0, total)?;
     let valid: Vec<Option<Valid>> = subgroups
         .par_iter()
         .map(|subgroup| {
-            if pairs.load(Ordering::Relaxed) > matching.max_pairs {
+            if pairs.load(Ordering::Relaxed) > max_pairs {
                 return Ok(None);
             }
             let mut valid = Vec::new();
             matching.visit(&index, &subgroup.predicate, |change, cost, _| {
-                valid.push((change, cost));
+                valid.push((Change(change.into()), cost));
             })?;
             // Costs are finite, so this is a total order.
             valid.sort_by(|a, b| a.1.total_cmp(&b.1).then_with(|| a.0.cmp(&b.0)));
@@ -119,58 +183,53 @@ pub(crate) fn match_actions(
         })
         .collect::<Result<_, Error>>()?;
     match valid.into_iter().collect::<Option<Vec<Valid>>>() {
-        Some(valid) if pairs.into_inner() <= matching.max_pairs => {
+        Some(valid) if pairs.into_inner() <= max_pairs => {
             watch.tell(Phase::Validity, total, total)?;
             Ok(Matched::Pairs(valid))
         }
         _ => {
-            let by_share = matching.pairs_by_share(&index, subgroups, watch)?;
+            let tally = matching.tally(&index, subgroups, watch)?;
             Ok(Matched::TooMany {
-                pairs: by_share.values().sum(),
-                crowded: crowded(&by_share, matching.max_pairs),
+                pairs: tally.pairs.values().sum(),
+                changes: tally.changes.len(),
+                crowded: tally.crowded(matching.memory),
             })
         }
     }
 }
 
 impl Matching<'_> {
-    /// The share of its group above which at most so many pairs remain, if there is one.
+    /// The share of its group above which memory does for the pairs that remain, if there is one.
     pub(crate) fn crowded_share(
         &self,
         subgroups: &[Mined],
         itemsets: &[Mined],
-        max_pairs: usize,
+        watch: Watch<'_>,
     ) -> Result<Option<f64>, Error> {
-        let index = Index::new(itemsets);
-        let by_share = self.pairs_by_share(&index, subgroups, Watch::nobody())?;
-        Ok(crowded(&by_share, max_pairs))
+        let tally = self.tally(&Index::new(itemsets), subgroups, watch)?;
+        Ok(tally.crowded(self.memory))
     }
 
-    /// Counts all pairs by the share at which both halves are frequent, keeping none.
-    fn pairs_by_share(
+    /// Counts all pairs and their changes by share, keeping no pair.
+    fn tally(
         &self,
         index: &Index<'_>,
         subgroups: &[Mined],
         watch: Watch<'_>,
-    ) -> Result<PairsByShare, Error> {
+    ) -> Result<Tally, Error> {
         let total = subgroups.len() as u64;
         subgroups
             .par_iter()
-            .try_fold(PairsByShare::new, |mut by_share, subgroup| {
+            .try_fold(Tally::default, |mut tally, subgroup| {
                 watch.tell(Phase::Validity, 0, total)?;
                 let share = subgroup.share(self.layout);
-                self.visit(index, &subgroup.predicate, |_, _, mined| {
-                    let share = share.min(mined.members[0] as f64 / self.unaffected as f64);
-                    *by_share.entry(share.to_bits() >> DROPPED_BITS).or_insert(0) += 1;
+                self.visit(index, &subgroup.predicate, |change, _, mined| {
+                    let common = mined.members[0] as f64 / self.unaffected as f64;
+                    tally.count(change, share.min(common));
                 })?;
-                Ok(by_share)
+                Ok(tally)
             })
-            .try_reduce(PairsByShare::new, |mut a, b| {
-                for (share, pairs) in b {
-                    *a.entry(share).or_insert(0) += pairs;
-                }
-                Ok(a)
-            })
+            .try_reduce(Tally::default, |a, b| Ok(a.add(b)))
     }
 
     /// Calls `found` with each valid action of a predicate and its cost.
@@ -178,14 +237,14 @@ impl Matching<'_> {
         &self,
         index: &'i Index<'_>,
         predicate: &Predicate,
-        mut found: impl FnMut(Change, f64, &'i Mined),
+        mut found: impl FnMut(&[Assignment], f64, &'i Mined),
     ) -> Result<(), Error> {
         let features = predicate.features();
         let fixed = fixed_levels(predicate, self.population.features());
         let held = self.held_levels(predicate, &features, &fixed);
-        let mut judge = |change: Vec<Assignment>, mined: &'i Mined| -> Result<(), Error> {
-            if let Some(cost) = self.cost_if_valid(&change, &features, &held)? {
-                found(Change(change.into_boxed_slice()), cost, mined);
+        let mut judge = |change: &[Assignment], mined: &'i Mined| -> Result<(), Error> {
+            if let Some(cost) = self.cost_if_valid(change, &features, &held)? {
+                found(change, cost, mined);
             }
             Ok(())
         };
@@ -195,11 +254,15 @@ impl Matching<'_> {
         };
         match self.validity {
             Validity::Joint => {
+                let mut change = Vec::with_capacity(features.len());
                 for candidate in index.over(&features) {
-                    let change = candidate.assignments.iter().copied().filter(differs);
-                    let change: Vec<Assignment> = change.collect();
+                    change.clear();
+                    // Both lists name exactly the predicate's features, in order.
+                    let assignments = candidate.assignments.iter().zip(&fixed);
+                    let differing = assignments.filter(|(a, fixed)| **fixed != Some(a.level));
+                    change.extend(differing.map(|(a, _)| *a));
                     if !change.is_empty() {
-                        judge(change, candidate.mined)?;
+                        judge(&change, candidate.mined)?;
                     }
                 }
             }
@@ -207,7 +270,7 @@ impl Matching<'_> {
                 for subset in subsets(&features) {
                     for candidate in index.over(&subset) {
                         if candidate.assignments.iter().all(differs) {
-                            judge(candidate.assignments.clone(), candidate.mined)?;
+                            judge(&candidate.assignments, candidate.mined)?;
                         }
                     }
                 }

@@ -4,6 +4,7 @@ mod options;
 mod run;
 mod suppress;
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 pub use self::options::Options;
@@ -144,7 +145,7 @@ impl Audit {
     /// Ranks the subgroups by several definitions.
     pub fn rank_all(&self, definitions: &[Box<dyn Definition>]) -> Vec<Ranking> {
         definitions
-            .iter()
+            .par_iter()
             .map(|definition| self.rank(definition.as_ref()))
             .collect()
     }

@@ -4,7 +4,7 @@ use hashbrown::HashMap;
 use rayon::prelude::*;
 
 use super::{Audit, FORMAT, Group, Options, SetAside, Settings, Sizes, WithoutActions};
-use crate::actions::{Change, Costs, Matched, Matching, match_actions};
+use crate::actions::{Change, Costs, Matched, Matching, Memory, match_actions};
 use crate::bits::{self, Layout, Words};
 use crate::distribution::{Count, Subgroup};
 use crate::error::Error;
@@ -80,8 +80,11 @@ impl Run<'_> {
         let affected = self.affected(&favourable)?;
         let unaffected = self.unaffected(&favourable);
 
+        self.watch.tell(Phase::Subgroups, 0, 0)?;
         let items = affected_items(self.population, &affected.layout, self.options.ranges);
-        let common = self.common_subgroups(&affected.layout, &items)?;
+        let common = self
+            .common_subgroups(&affected.layout, &items)
+            .map_err(|error| self.advice_for_actions_too(error, &unaffected))?;
         let itemsets = self.action_itemsets(&unaffected)?;
         let pairs = self.pairs(
             &common,
@@ -92,6 +95,7 @@ impl Run<'_> {
             &unaffected,
         )?;
 
+        self.watch.tell(Phase::Flips, 0, 0)?;
         let needed = self.needed(&common, &pairs, &affected.layout, &items);
         let decisions = needed.iter().map(|set| bits::len(set) as u64).sum();
         let ask = Counterfactuals::new(
@@ -284,8 +288,24 @@ impl Run<'_> {
         })
     }
 
+    /// One support decides about subgroups and actions: what is advised when there are too many
+    /// subgroups must fit the actions too.
+    fn advice_for_actions_too(&self, mut error: Error, unaffected: &Layout) -> Error {
+        let number = |support: &Option<String>| support.as_ref()?.parse::<f64>().ok();
+        if let Error::TooManyItemsets { fits, .. } = &mut error
+            && let Err(Error::TooManyItemsets { fits: higher, .. }) =
+                self.action_itemsets(unaffected)
+            && (higher.is_none() || number(&higher) > number(fits))
+        {
+            // With no support that fits the actions there is none that fits both.
+            *fits = fits.is_some().then_some(higher).flatten();
+        }
+        error
+    }
+
     /// The itemsets that are frequent among the unaffected.
     fn action_itemsets(&self, unaffected: &Layout) -> Result<Vec<Mined>, Error> {
+        self.watch.tell(Phase::Actions, 0, 0)?;
         let items = equality_items(self.population, unaffected);
         let limits = Limits {
             what: "action itemsets",
@@ -312,13 +332,22 @@ impl Run<'_> {
             costs,
             validity: self.options.validity,
             unaffected: unaffected.people(0),
-            max_pairs: usize::try_from(self.options.max_memory / PAIR_BYTES).unwrap_or(usize::MAX),
+            memory: Memory {
+                limit: self.options.max_memory,
+                pair: PAIR_BYTES,
+                // Whom the change is needed for, and whom it flips: a set each.
+                change: 2 * layout.words() as u64 * 8,
+            },
         };
         let valid = match match_actions(&matching, common, itemsets, self.watch)? {
             Matched::Pairs(valid) => valid,
-            Matched::TooMany { pairs, crowded } => {
+            Matched::TooMany {
+                pairs,
+                changes,
+                crowded,
+            } => {
                 let fits = crowded.and_then(least_decimal_above);
-                let needed = pairs as u64 * PAIR_BYTES;
+                let needed = matching.memory.needed(pairs, changes);
                 return Err(self.too_much_memory(common, itemsets, pairs, needed, fits));
             }
         };
@@ -341,29 +370,13 @@ impl Run<'_> {
             .collect();
         let pairs = Pairs { changes, actions };
 
-        // Whom each change is needed for, and whom it flips: a set each.
-        let sets = 2 * pairs.changes.len() as u64 * layout.words() as u64 * 8;
-        let needed = pairs.len() as u64 * PAIR_BYTES + sets;
+        let needed = matching.memory.needed(pairs.len(), pairs.changes.len());
         if needed > self.options.max_memory {
-            let fits = self.fitting_support(&matching, common, itemsets, &pairs, needed);
+            let crowded = matching.crowded_share(common, itemsets, self.watch)?;
+            let fits = crowded.and_then(least_decimal_above);
             return Err(self.too_much_memory(common, itemsets, pairs.len(), needed, fits));
         }
         Ok(pairs)
-    }
-
-    /// A support at which memory would fit, if what is needed falls with the number of pairs.
-    fn fitting_support(
-        &self,
-        matching: &Matching<'_>,
-        common: &[Mined],
-        itemsets: &[Mined],
-        pairs: &Pairs,
-        needed: u64,
-    ) -> Option<String> {
-        let ratio = self.options.max_memory as f64 / needed as f64;
-        let affordable = (pairs.len() as f64 * ratio) as usize;
-        let crowded = matching.crowded_share(common, itemsets, affordable).ok()?;
-        least_decimal_above(crowded?)
     }
 
     fn too_much_memory(

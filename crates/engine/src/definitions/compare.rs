@@ -3,10 +3,10 @@
 use std::cmp::Ordering;
 
 use super::{Assessment, GroupValue, SCORE_GAP};
-use crate::distribution::Share;
+use crate::distribution::{PerGroup, Share};
 
 /// Compares shares, of which less is worse.
-pub(super) fn shares(shares: Vec<Share>) -> Assessment {
+pub(super) fn shares(shares: PerGroup<Share>) -> Assessment {
     let least = shares.iter().copied().min_by(|a, b| a.compare(*b));
     let most = shares.iter().copied().max_by(|a, b| a.compare(*b));
     let score = least.zip(most).map_or(0.0, |(least, most)| most.gap(least));
@@ -20,7 +20,7 @@ pub(super) fn shares(shares: Vec<Share>) -> Assessment {
 }
 
 /// Compares numbers of actions, of which fewer is worse.
-pub(super) fn counts(counts: Vec<u64>) -> Assessment {
+pub(super) fn counts(counts: PerGroup<u64>) -> Assessment {
     let least = counts.iter().copied().min().unwrap_or(0);
     let most = counts.iter().copied().max().unwrap_or(0);
     let worst = counts.iter().map(|&count| count == least).collect();
@@ -29,7 +29,7 @@ pub(super) fn counts(counts: Vec<u64>) -> Assessment {
 }
 
 /// Compares costs, of which dearer is worse. ∞ − ∞ = 0; ∞ − finite = ∞.
-pub(super) fn costs(costs: Vec<f64>) -> Assessment {
+pub(super) fn costs(costs: PerGroup<f64>) -> Assessment {
     let least = costs.iter().copied().fold(f64::INFINITY, f64::min);
     let most = costs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let score = if least == f64::INFINITY {
@@ -49,10 +49,14 @@ pub(super) fn costs(costs: Vec<f64>) -> Assessment {
 }
 
 /// An assessment against the groups marked worst, or against nobody if the score is 0.
-pub(super) fn assessment(values: Vec<GroupValue>, score: f64, worst: Vec<bool>) -> Assessment {
+pub(super) fn assessment(
+    values: PerGroup<GroupValue>,
+    score: f64,
+    worst: PerGroup<bool>,
+) -> Assessment {
     let score = if score < SCORE_GAP { 0.0 } else { score };
     let against = if score == 0.0 {
-        Vec::new()
+        PerGroup::new()
     } else {
         (0..worst.len()).filter(|&g| worst[g]).collect()
     };
@@ -66,24 +70,30 @@ pub(super) fn assessment(values: Vec<GroupValue>, score: f64, worst: Vec<bool>) 
 
 #[cfg(test)]
 mod tests {
+    use smallvec::smallvec;
+
     use super::*;
 
     #[test]
     fn infinities_follow_the_rules() {
         let inf = f64::INFINITY;
-        assert_eq!(costs(vec![inf, inf]).score, 0.0);
-        assert_eq!(costs(vec![inf, 3.0]).score, inf);
-        assert_eq!(costs(vec![inf, 3.0]).against, [0]);
-        assert_eq!(costs(vec![3.0, 5.0]).score, 2.0);
-        assert_eq!(costs(vec![3.0, 3.0 + 1e-12]).score, 0.0);
+        assert_eq!(costs(smallvec![inf, inf]).score, 0.0);
+        assert_eq!(costs(smallvec![inf, 3.0]).score, inf);
+        assert_eq!(costs(smallvec![inf, 3.0]).against.as_slice(), [0]);
+        assert_eq!(costs(smallvec![3.0, 5.0]).score, 2.0);
+        assert_eq!(costs(smallvec![3.0, 3.0 + 1e-12]).score, 0.0);
     }
 
     #[test]
     fn all_who_tie_for_worst_are_named() {
-        let assessment = shares(vec![Share::new(1, 2), Share::new(1, 3), Share::new(2, 6)]);
-        assert_eq!(assessment.against, [1, 2]);
-        assert_eq!(costs(vec![1.0, 4.0, 4.0]).against, [1, 2]);
-        assert_eq!(counts(vec![4, 0, 0]).against, [1, 2]);
-        assert!(counts(vec![2, 2, 2]).against.is_empty());
+        let assessment = shares(smallvec![
+            Share::new(1, 2),
+            Share::new(1, 3),
+            Share::new(2, 6)
+        ]);
+        assert_eq!(assessment.against.as_slice(), [1, 2]);
+        assert_eq!(costs(smallvec![1.0, 4.0, 4.0]).against.as_slice(), [1, 2]);
+        assert_eq!(counts(smallvec![4, 0, 0]).against.as_slice(), [1, 2]);
+        assert!(counts(smallvec![2, 2, 2]).against.is_empty());
     }
 }

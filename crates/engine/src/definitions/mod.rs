@@ -26,7 +26,7 @@ pub use self::mean_recourse::EqualMeanRecourse;
 pub use self::trade_off::FairTradeOff;
 pub use self::within_budget::EqualEffectivenessWithinBudget;
 use crate::decimal::{Decimal, Phi};
-use crate::distribution::{Share, Subgroup, Viewpoint};
+use crate::distribution::{PerGroup, Share, Subgroup, Viewpoint};
 use crate::error::Error;
 
 /// Scores below this are 0, and scores closer than this are equal.
@@ -60,12 +60,12 @@ impl GroupValue {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Assessment {
     /// How each group fares.
-    pub values: Vec<GroupValue>,
+    pub values: PerGroup<GroupValue>,
     /// The unfairness score: 0 is fair, ∞ is possible.
     #[serde(with = "crate::infinity")]
     pub score: f64,
     /// The worse-off groups, in order of name; empty when the score is 0.
-    pub against: Vec<usize>,
+    pub against: PerGroup<usize>,
     /// Whether a significance test that is part of the definition is passed, if there is one.
     pub significant: Option<bool>,
 }

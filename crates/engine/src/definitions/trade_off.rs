@@ -14,7 +14,7 @@
 
 use super::{Assessment, Definition, Kind, compare};
 use crate::decimal::Decimal;
-use crate::distribution::{Share, Subgroup, Viewpoint};
+use crate::distribution::{PerGroup, Share, Subgroup, Viewpoint};
 use crate::error::Error;
 
 pub(super) const KIND: Kind = Kind {
@@ -64,7 +64,7 @@ impl FairTradeOff {
     }
 
     /// The distribution of each group after the first `levels` cost levels.
-    fn shares(&self, subgroup: &Subgroup, levels: usize) -> Option<Vec<Share>> {
+    fn shares(&self, subgroup: &Subgroup, levels: usize) -> Option<PerGroup<Share>> {
         (0..subgroup.groups())
             .map(|g| subgroup.ecd(self.viewpoint, g, levels))
             .collect()
@@ -118,7 +118,7 @@ impl Definition for FairTradeOff {
         };
         // The cheapest cost is shown when there is no gap at all.
         let mut shown = self.shares(subgroup, subgroup.cost_levels.len().min(1))?;
-        let mut widest_pairs: Vec<(usize, usize)> = pairs(groups).collect();
+        let mut widest_pairs: PerGroup<(usize, usize)> = pairs(groups).collect();
         for levels in 1..=subgroup.cost_levels.len() {
             let shares = self.shares(subgroup, levels)?;
             for (a, b) in pairs(groups) {

@@ -22,6 +22,9 @@ use crate::bits::{self, Layout, Words};
 use crate::decimal::Phi;
 use crate::subgroups::Predicate;
 
+/// One entry for each group under comparison.
+pub type PerGroup<T> = smallvec::SmallVec<[T; 2]>;
+
 /// Whether each member chooses their own action, or one action is chosen for all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

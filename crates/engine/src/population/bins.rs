@@ -76,7 +76,8 @@ impl Cut {
                 };
                 Level {
                     label,
-                    number: Some(low + (high - low) / 2.0),
+                    // Halved first: a sum or a difference of very large ends would overflow.
+                    number: Some(low / 2.0 + high / 2.0),
                     bounds: Some((low, high)),
                 }
             })

@@ -139,13 +139,20 @@ pub enum Distance {
     },
     /// An explicit table of (from, to, cost).
     Table(Vec<(String, String, f64)>),
-    /// A function; saved by name only, since code cannot be saved.
-    #[serde(skip_deserializing, serialize_with = "as_unit")]
+    /// A function; saved by name only, since code cannot be saved. A loaded audit holds its costs
+    /// and never asks again.
+    #[serde(serialize_with = "as_unit", deserialize_with = "from_unit")]
     Function(CostFunction),
 }
 
 fn as_unit<S: serde::Serializer>(_: &CostFunction, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_unit()
+}
+
+fn from_unit<'de, D: serde::Deserializer<'de>>(from: D) -> Result<CostFunction, D::Error> {
+    <()>::deserialize(from)?;
+    // No cost, so that whoever asks nevertheless is told so.
+    Ok(Arc::new(|_, _| f64::NAN))
 }
 
 impl fmt::Debug for Distance {

@@ -1,5 +1,6 @@
 //! Levels: the values of a feature as the audit sees them.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
@@ -156,15 +157,23 @@ impl Source<'_> {
                 let mut distinct: Vec<f64> = numbers.iter().map(|&(n, _)| n).collect();
                 // Compared as numbers: 0 and -0 are one level, though two values for the model.
                 distinct.dedup_by(|a, b| a == b);
-                let mut levels: Vec<Level> = distinct.iter().map(|_| Level::named("")).collect();
+                // Texts that read as one number are one level too; it is called as most people have
+                // it, whatever the order of the rows.
+                let mut usual = vec![(0, Reverse(String::new())); distinct.len()];
                 for (code, value) in self.used() {
                     let number = self.number(code, value)?;
                     let level = distinct.partition_point(|&n| n < number);
                     of_value[code] = Some(level as u32);
-                    levels[level].label = self.label(value);
-                    levels[level].number = Some(number);
+                    let held = (self.people[code], Reverse(self.label(value)));
+                    usual[level] = held.max(std::mem::take(&mut usual[level]));
                 }
-                (levels, ends(&numbers))
+                let levels = distinct.iter().zip(usual);
+                let levels = levels.map(|(&number, (_, Reverse(label)))| Level {
+                    label,
+                    number: Some(number),
+                    bounds: None,
+                });
+                (levels.collect(), ends(&numbers))
             }
             Kind::Binned(bins) => {
                 let numbers = self.numbers()?;

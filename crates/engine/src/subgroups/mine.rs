@@ -13,6 +13,7 @@ use rayon::prelude::*;
 use super::{Item, ItemSets, Predicate};
 use crate::bits::{self, Layout, Words};
 use crate::decimal::Support;
+use crate::distribution::PerGroup;
 use crate::error::Error;
 use crate::watch::{Phase, Watch};
 
@@ -28,7 +29,7 @@ pub(crate) struct Limits {
 pub(crate) struct Mined {
     pub(crate) predicate: Predicate,
     /// People of each group.
-    pub(crate) members: Box<[u64]>,
+    pub(crate) members: PerGroup<u64>,
 }
 
 impl Mined {
@@ -50,7 +51,7 @@ fn least_share(members: &[u64], layout: &Layout) -> f64 {
 struct Branch {
     item: Item,
     set: Words,
-    members: Box<[u64]>,
+    members: PerGroup<u64>,
 }
 
 struct Search<'a> {
@@ -123,8 +124,8 @@ impl Search<'_> {
     }
 
     /// People of each group in both sets, or `None` as soon as a group has too few.
-    fn count(&self, a: &[u64], b: &[u64]) -> Option<Box<[u64]>> {
-        let mut members = vec![0; self.needed.len()].into_boxed_slice();
+    fn count(&self, a: &[u64], b: &[u64]) -> Option<PerGroup<u64>> {
+        let mut members = PerGroup::from_elem(0, self.needed.len());
         for (g, needed) in self.needed.iter().enumerate() {
             members[g] = self.layout.count(g, a, b);
             if members[g] < *needed {
@@ -252,7 +253,11 @@ impl Best<'_, '_> {
 pub(crate) fn least_decimal_above(share: f64) -> Option<String> {
     let digits = (-share.log10().floor()).max(0.0) as i32 + 1;
     let unit = 10f64.powi(digits);
-    let steps = (share * unit).floor() + 1.0;
+    let mut steps = (share * unit).floor() + 1.0;
+    if steps / unit <= share {
+        // The product was rounded down: 0.29 · 100 is 28.999….
+        steps += 1.0;
+    }
     (steps / unit <= 1.0).then(|| {
         let text = format!("{:.*}", digits as usize, steps / unit);
         text.trim_end_matches('0').trim_end_matches('.').to_owned()
@@ -269,6 +274,7 @@ mod tests {
             (0.0123, Some("0.013")),
             (0.01, Some("0.011")),
             (0.3, Some("0.31")),
+            (0.29, Some("0.3")),
             (0.999, Some("1")),
             (1.0, None),
         ] {

@@ -34,7 +34,8 @@ pub struct Options {
     pub validity: Validity,
     /// Whether `>=` and `<=` items are made for ordered features.
     pub ranges: bool,
-    pub max_length: LengthLimit,
+    /// The audit fails when a common subgroup has more items.
+    pub max_length: Option<usize>,
 }
 
 /// Which itemsets are actions of a subgroup.
@@ -44,16 +45,6 @@ pub enum Validity {
     Joint,
     /// The change alone is an itemset.
     Subset,
-}
-
-/// A bound on the number of items of a predicate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LengthLimit {
-    None,
-    /// The audit fails when a common subgroup has more items.
-    FailAbove(usize),
-    /// Longer predicates are not looked for.
-    KeepUpTo(usize),
 }
 
 /// One row: how many people it stands for, and what they are like.

@@ -51,7 +51,7 @@ pub struct Verdict {
 pub struct TradeOff {
     /// The cheapest cost with the widest gap.
     pub cost: f64,
-    /// Micro only: whether a pair that shows the widest gap (at any cost) reaches
+    /// Micro only: whether a pair that shows the widest gap (at any cost) exceeds
     /// `√(−ln(α/2)·(n0+n1)/(2·n0·n1))`.
     pub significant: Option<bool>,
 }
@@ -192,7 +192,7 @@ fn trade_off(audit: &SlowAudit, subgroup: &Subgroup, view: Viewpoint, alpha: f64
                 let gap = gap_at(subgroup, view, level, a, b);
                 let (n0, n1) = (subgroup.members[a] as f64, subgroup.members[b] as f64);
                 let threshold = (-(alpha / 2.0).ln() * (n0 + n1) / (2.0 * n0 * n1)).sqrt();
-                if gap.compare(widest) == Ordering::Equal && gap.value() >= threshold {
+                if gap.compare(widest) == Ordering::Equal && gap.value() > threshold {
                     significant = true;
                 }
             }

@@ -4,8 +4,8 @@
 //! plain choices: every number shrinks towards 0, and 0 is always the plainest choice.
 
 use super::case::{
-    Binning, Case, Cell, Cost, Feature, Form, Kind, LengthLimit, MaxStep, MergedGroup, Missing,
-    Model, ModelSees, MoveRule, Options, Person, Rules, Validity,
+    Binning, Case, Cell, Cost, Feature, Form, Kind, MaxStep, MergedGroup, Missing, Model,
+    ModelSees, MoveRule, Options, Person, Rules, Validity,
 };
 use super::decimal::Decimal;
 use super::population::Population;
@@ -48,6 +48,8 @@ struct FeaturePlan {
     levels: usize,
     integer: bool,
     base: f64,
+    /// Whether a binned number has few values, not twelve.
+    narrow: bool,
     binning: BinningPlan,
     model_sees: ModelSees,
     move_rule: MoveRule,
@@ -151,7 +153,12 @@ fn feature_plans() -> impl Strategy<Value = FeaturePlan> {
         Just(BinningPlan::ClosedEdges),
         Just(BinningPlan::LabelledEdges),
     ];
-    let numbers = (any::<bool>(), select(vec![0.0, 17.0, -5.0]), binning);
+    let numbers = (
+        any::<bool>(),
+        select(vec![0.0, 17.0, -5.0]),
+        binning,
+        seldom(6),
+    );
     let model = (
         select(vec![ModelSees::Raw, ModelSees::Raw, ModelSees::Label]),
         select(vec![MoveRule::Linear, MoveRule::Median, MoveRule::Nearest]),
@@ -164,7 +171,7 @@ fn feature_plans() -> impl Strategy<Value = FeaturePlan> {
     let weight = select(vec![1.0, 1.0, 1.0, 0.5, 2.0, 0.1]);
     (
         kind,
-        2..=4_usize,
+        prop_oneof![15 => 2..=4_usize, 1 => Just(1)],
         numbers,
         model,
         missing,
@@ -179,6 +186,7 @@ fn feature_plans() -> impl Strategy<Value = FeaturePlan> {
                 integer: numbers.0,
                 base: numbers.1,
                 binning: numbers.2,
+                narrow: numbers.3,
                 model_sees: model.0,
                 move_rule: model.1,
                 missing: missing.0,
@@ -273,8 +281,8 @@ fn option_plans() -> impl Strategy<Value = Options> {
         select(vec![Validity::Joint, Validity::Subset]),
         any::<bool>(),
         prop_oneof![
-            19 => Just(LengthLimit::None),
-            1 => (1..=4_usize).prop_map(LengthLimit::FailAbove),
+            19 => Just(None),
+            1 => (1..=4_usize).prop_map(Some),
         ],
     )
         .prop_map(|(support, validity, ranges, max_length)| Options {
@@ -497,6 +505,10 @@ fn cell(plan: &FeaturePlan, number: u8, trim_labels: bool) -> Cell {
         KindPlan::Ordinal => text(RANKS[level]),
         // Uneven steps, so that ranks and differences are not the same thing.
         KindPlan::Exact => Cell::Number(plan.base + (level * level) as f64 * step(plan)),
+        // From the lowest inner edge on, so that the bin below it may have no width.
+        KindPlan::Binned if plan.narrow => {
+            Cell::Number(plan.base + (3 + level * level) as f64 * step(plan))
+        }
         KindPlan::Binned => Cell::Number(plan.base + f64::from(number) * step(plan)),
     }
 }

@@ -1,7 +1,6 @@
 //! Frequent itemsets by trying every one.
 
 use super::Group;
-use super::case::LengthLimit;
 use super::population::{Individual, Population};
 use std::collections::BTreeMap;
 
@@ -102,10 +101,6 @@ pub fn common_subgroups(population: &Population, groups: &[Group]) -> Vec<Common
             for items in &choices {
                 let mut predicate = start.predicate.clone();
                 predicate.extend(items);
-                let too_long = match population.case.options.max_length {
-                    LengthLimit::KeepUpTo(most) => predicate.len() > most,
-                    LengthLimit::None | LengthLimit::FailAbove(_) => false,
-                };
                 let members: Vec<usize> = start
                     .members
                     .iter()
@@ -116,7 +111,7 @@ pub fn common_subgroups(population: &Population, groups: &[Group]) -> Vec<Common
                     })
                     .collect();
                 // More items never bring members back, so an infrequent start ends here.
-                if !too_long && is_common(population, groups, &members) {
+                if is_common(population, groups, &members) {
                     longer.push(CommonSubgroup { predicate, members });
                 }
             }
@@ -243,12 +238,6 @@ pub fn action_itemsets(population: &Population) -> Vec<Assignments> {
         }
         partial.extend(longer);
     }
-    partial.retain(|itemset| {
-        let short = match population.case.options.max_length {
-            LengthLimit::KeepUpTo(most) => itemset.len() <= most,
-            LengthLimit::None | LengthLimit::FailAbove(_) => true,
-        };
-        short && !itemset.is_empty()
-    });
+    partial.retain(|itemset| !itemset.is_empty());
     partial
 }

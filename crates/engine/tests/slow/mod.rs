@@ -27,7 +27,7 @@ pub mod ranking;
 mod tests;
 pub mod validity;
 
-use case::{Case, LengthLimit};
+use case::Case;
 use flips::ActionOutcome;
 use mine::Predicate;
 use population::{LeftOut, Population};
@@ -47,6 +47,18 @@ pub enum SlowError {
     OutsideBins { feature: String, number: f64 },
     /// A rule or a cost that the kind of feature cannot have.
     Misdeclared { feature: String },
+    /// Every row is left out.
+    NoRows,
+    /// A number to cut into bins that is missing in every row.
+    NothingToBin { feature: String },
+    /// A feature that must change whenever another does, and is immutable.
+    ImmutableMustChange { feature: String, because: String },
+    /// Everybody has the same protected value.
+    OneGroup,
+    /// The model favours everybody.
+    NobodyAffected,
+    /// The model favours nobody, so there is nobody to learn actions from.
+    NobodyUnaffected,
     /// Fewer than two groups have enough affected people.
     TooFewGroups,
     /// A cost table was asked for a transition that it does not hold.
@@ -119,13 +131,23 @@ pub struct SlowAudit {
 /// The method, step by step.
 pub fn audit(case: &Case) -> Result<SlowAudit, SlowError> {
     let population = Population::judged(case)?;
+    refuse_contradictions(case)?;
     let (groups, set_aside) = compared_groups(&population);
+    if groups.len() + set_aside.len() < 2 {
+        return Err(SlowError::OneGroup);
+    }
+    if population.people.iter().all(|person| person.favourable) {
+        return Err(SlowError::NobodyAffected);
+    }
+    if !population.people.iter().any(|person| person.favourable) {
+        return Err(SlowError::NobodyUnaffected);
+    }
     if groups.len() < 2 {
         return Err(SlowError::TooFewGroups);
     }
 
     let common = mine::common_subgroups(&population, &groups);
-    if let LengthLimit::FailAbove(most) = case.options.max_length
+    if let Some(most) = case.options.max_length
         && let Some(long) = common.iter().find(|one| one.predicate.len() > most)
     {
         return Err(SlowError::TooLong {
@@ -158,6 +180,22 @@ pub fn audit(case: &Case) -> Result<SlowAudit, SlowError> {
         common_subgroups: common.len(),
         action_itemsets: itemsets.len(),
     })
+}
+
+/// A feature that may change cannot require a change of one that may not.
+fn refuse_contradictions(case: &Case) -> Result<(), SlowError> {
+    for feature in &case.features {
+        for linked in &feature.rules.linked {
+            let fixed = |other: &case::Feature| other.name == *linked && other.rules.immutable;
+            if !feature.rules.immutable && case.features.iter().any(fixed) {
+                return Err(SlowError::ImmutableMustChange {
+                    feature: linked.clone(),
+                    because: feature.name.clone(),
+                });
+            }
+        }
+    }
+    Ok(())
 }
 
 /// A group is compared when its affected people number at least `min_group_size`, and at least

@@ -102,6 +102,11 @@ fn inside(number: f64, bin: Bin, integer: bool) -> f64 {
     } else {
         (bin.low.next_up(), bin.high)
     };
-    let number = if integer { number.round() } else { number };
+    // Integers know no −0.
+    let number = if integer {
+        number.round() + 0.0
+    } else {
+        number
+    };
     number.max(least).min(greatest)
 }

@@ -160,6 +160,9 @@ impl<'a> Population<'a> {
             }
             kept.push(row);
         }
+        if kept.is_empty() {
+            return Err(SlowError::NoRows);
+        }
 
         let features = (0..case.features.len())
             .map(|f| levels(case, f, &kept))
@@ -266,7 +269,15 @@ fn levels(case: &Case, f: usize, kept: &[usize]) -> Result<Levels, SlowError> {
                 ..Levels::default()
             }
         }
-        Kind::NumericBinned { binning, .. } => binned(&numbers(case, f, kept)?, binning),
+        Kind::NumericBinned { binning, .. } => {
+            let numbers = numbers(case, f, kept)?;
+            if numbers.is_empty() {
+                return Err(SlowError::NothingToBin {
+                    feature: feature.name.clone(),
+                });
+            }
+            binned(&numbers, binning)
+        }
     };
     if matches!(feature.kind, Kind::Categorical | Kind::Ordinal { .. }) {
         let texts = texts(case, f, kept)?;
@@ -430,9 +441,9 @@ fn binned(numbers: &[(f64, u64)], binning: &Binning) -> Levels {
     };
     let mut edges = edges;
     edges.dedup();
-    // A column with one value has one bin, closed on both sides.
+    // A column with one value has one bin, from one below it.
     if edges.len() == 1 {
-        edges.push(edges[0]);
+        edges.insert(0, edges[0] - 1.0);
     }
 
     let mut bins: Vec<Bin> = Vec::new();
@@ -452,7 +463,7 @@ fn binned(numbers: &[(f64, u64)], binning: &Binning) -> Levels {
             labels: Some(labels),
             ..
         } => labels.clone(),
-        _ => printed_bins(&edges, binning, observed),
+        _ => printed_bins(&edges, binning),
     };
     let middle = |bin: &Bin| (bin.closed_low + bin.closed_high) / 2.0;
     Levels {
@@ -479,13 +490,13 @@ pub fn quantile(sorted: &[f64], part: usize, parts: usize) -> f64 {
 /// Bins as pandas prints them: at least three decimals, more where two edges would print alike;
 /// the lowest printed edge is lowered by one unit of that precision (quantiles) or by 0.1 % of
 /// the range (equal width).
-fn printed_bins(edges: &[f64], binning: &Binning, observed: Option<(f64, f64)>) -> Vec<String> {
+fn printed_bins(edges: &[f64], binning: &Binning) -> Vec<String> {
     if edges.is_empty() {
         return Vec::new();
     }
     let mut edges = edges.to_vec();
-    if let (Binning::EqualWidth(_), Some((least, greatest))) = (binning, observed) {
-        edges[0] -= (greatest - least) * 0.001;
+    if let Binning::EqualWidth(_) = binning {
+        edges[0] -= (edges[edges.len() - 1] - edges[0]) * 0.001;
     }
     let alike = |precision: i32| {
         let printed: Vec<f64> = edges.iter().map(|edge| rounded(*edge, precision)).collect();

@@ -56,7 +56,7 @@ fn case(features: Vec<Feature>, people: Vec<(Vec<Cell>, &str)>) -> Case {
             support: Decimal::of("0.1"),
             validity: Validity::Joint,
             ranges: false,
-            max_length: LengthLimit::None,
+            max_length: None,
         },
         model: Model {
             form: Form::Additive {
