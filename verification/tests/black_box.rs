@@ -1,5 +1,6 @@
 //! A model of which nothing is known but its answers: asked for no row twice, and for no more rows
 //! than there are distinct counterfactuals.
+#![allow(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)]
 
 use std::collections::HashSet;
 use std::fmt::Write;

@@ -5,9 +5,26 @@
 //! [`FnModel`](facts_engine::flips::FnModel) wraps it.
 
 mod additive;
+mod answer;
+mod cells;
+mod columns;
 mod error;
+mod exec;
+mod http;
+mod lightgbm;
+#[cfg(feature = "onnx")]
+mod onnx;
 mod open;
+pub mod train;
+mod trees;
+mod xgboost;
 
 pub use self::additive::{AdditiveModel, Unseen};
+pub use self::columns::{Fit, MissingColumn, Respelled, UnseenValues, WrongType};
 pub use self::error::OpenError;
+pub use self::exec::{ExecModel, Wire};
+pub use self::http::{Headers, HttpModel};
+#[cfg(feature = "onnx")]
+pub use self::onnx::{OnnxModel, Parity};
 pub use self::open::{FORMATS, Format, Input, InputKind, OpenOptions, Opened, open};
+pub use self::trees::TreeModel;

@@ -4,11 +4,18 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use facts_engine::flips::Model;
 
 use crate::additive;
 use crate::error::OpenError;
+use crate::exec;
+use crate::http::{self, Headers};
+use crate::lightgbm;
+#[cfg(feature = "onnx")]
+use crate::onnx;
+use crate::xgboost;
 
 /// One kind of model that can be opened.
 pub struct Format {
@@ -26,7 +33,17 @@ pub struct Format {
 }
 
 /// All formats there are.
-pub const FORMATS: &[Format] = &[additive::FORMAT];
+pub const FORMATS: &[Format] = &[
+    additive::FORMAT,
+    lightgbm::FORMAT,
+    xgboost::FORMAT,
+    #[cfg(feature = "onnx")]
+    onnx::FORMAT,
+    exec::FORMAT,
+    exec::CSV_FORMAT,
+    http::FORMAT,
+    http::HTTPS_FORMAT,
+];
 
 /// How a model is to be opened.
 #[derive(Clone, Debug, Default)]
@@ -37,6 +54,21 @@ pub struct OpenOptions {
     pub threshold: Option<f64>,
     /// The table's column for each of the model's inputs that is called otherwise.
     pub columns: BTreeMap<String, String>,
+    /// The table's columns in the order in which the model takes them side by side, for models that
+    /// do not know their names.
+    pub order: Vec<String>,
+    /// The output that holds the answer, for models that have several.
+    pub output: Option<String>,
+    /// How long a batch may take, for models in another process. Default: a minute.
+    pub timeout: Option<Duration>,
+    /// How many batches may be out at the same time, for models in another process: processes of a
+    /// program, requests to a server. Default: up to four.
+    pub workers: Option<usize>,
+    /// How many rows a batch has at most, for models in another process. Default: 8192 for
+    /// programs, 4096 for servers.
+    pub batch_rows: Option<usize>,
+    /// What is sent along with each request to a server, such as a token.
+    pub headers: Headers,
 }
 
 /// An opened model and what is known about it.

@@ -1,0 +1,406 @@
+//! Asking a model in another process in parts, and making classes of what it answers: labels,
+//! probabilities, or scores.
+//!
+//! Every number is compared with the threshold if there is one. Without a threshold whole numbers
+//! are classes, and numbers between 0 and 1 are probabilities of the positive class, which is the
+//! answer from 0.5 on.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
+    UInt32Type, UInt64Type,
+};
+use arrow_array::{Array, ArrayRef, BooleanArray, Float64Array, RecordBatch, StringArray};
+use arrow_schema::DataType;
+use facts_engine::flips::ModelError;
+use serde_json::Value;
+
+/// From which probability on a model that answers with one says yes.
+const HALF: f64 = 0.5;
+
+/// Has `rows` answered in parts of at most `part_rows`, up to `at_once` at the same time.
+///
+/// After a failure no further part is begun; the failure of the first part that failed is given.
+pub(crate) fn in_parts(
+    rows: &RecordBatch,
+    part_rows: usize,
+    at_once: usize,
+    ask: impl Fn(&RecordBatch) -> Result<ArrayRef, ModelError> + Sync,
+) -> Result<ArrayRef, ModelError> {
+    let part_rows = part_rows.max(1);
+    let parts = rows.num_rows().div_ceil(part_rows);
+    let part = |i: usize| {
+        let start = i * part_rows;
+        rows.slice(start, part_rows.min(rows.num_rows() - start))
+    };
+    match parts {
+        0 => return Ok(Arc::new(BooleanArray::from(Vec::<bool>::new()))),
+        1 => return ask(rows),
+        _ => {}
+    }
+    let answers: Vec<OnceLock<Result<ArrayRef, ModelError>>> =
+        (0..parts).map(|_| OnceLock::new()).collect();
+    let next = AtomicUsize::new(0);
+    let failed = AtomicBool::new(false);
+    let work = || {
+        while !failed.load(Ordering::Relaxed) {
+            let i = next.fetch_add(1, Ordering::Relaxed);
+            let Some(slot) = answers.get(i) else { return };
+            let answer = ask(&part(i));
+            failed.fetch_or(answer.is_err(), Ordering::Relaxed);
+            // Each place is handed out once.
+            let _ = slot.set(answer);
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..at_once.clamp(1, parts) {
+            scope.spawn(work);
+        }
+        work();
+    });
+    // Parts are begun in order, so whatever was not begun comes after a failure.
+    let answers: Vec<ArrayRef> = answers
+        .into_iter()
+        .map_while(OnceLock::into_inner)
+        .collect::<Result<_, _>>()?;
+    joined(&answers)
+}
+
+fn joined(answers: &[ArrayRef]) -> Result<ArrayRef, ModelError> {
+    let parts: Vec<&dyn Array> = answers.iter().map(AsRef::as_ref).collect();
+    let first = parts[0].data_type();
+    if let Some(other) = parts.iter().find(|part| part.data_type() != first) {
+        return Err(ModelError::Failed(format!(
+            "it answered some rows with values of type {first} and others with {}; all answers must be of one type",
+            other.data_type()
+        )));
+    }
+    arrow_select::concat::concat(&parts).map_err(|error| ModelError::Failed(error.to_string()))
+}
+
+/// How many may do something at the same time.
+pub(crate) struct Slots {
+    free: Mutex<usize>,
+    freed: std::sync::Condvar,
+}
+
+impl Slots {
+    /// Room for so many.
+    pub(crate) fn new(slots: usize) -> Self {
+        Self {
+            free: Mutex::new(slots.max(1)),
+            freed: std::sync::Condvar::new(),
+        }
+    }
+
+    /// Waits for room and does it.
+    pub(crate) fn with<T>(&self, work: impl FnOnce() -> T) -> T {
+        /// Gives the place back even if the work panics.
+        struct Taken<'a>(&'a Slots);
+        impl Drop for Taken<'_> {
+            fn drop(&mut self) {
+                *self.0.free.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+                self.0.freed.notify_one();
+            }
+        }
+        let free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut free = self
+            .freed
+            .wait_while(free, |free| *free == 0)
+            .unwrap_or_else(PoisonError::into_inner);
+        *free -= 1;
+        drop(free);
+        let _taken = Taken(self);
+        work()
+    }
+}
+
+/// Makes classes of an answer.
+pub(crate) fn classes(answer: ArrayRef, threshold: Option<f64>) -> Result<ArrayRef, ModelError> {
+    macro_rules! compared {
+        ($type:ty) => {
+            match threshold {
+                Some(threshold) => {
+                    let numbers = answer.as_primitive::<$type>().iter();
+                    above(numbers.map(|n| n.map(|n| n as f64)), threshold)
+                }
+                None => Ok(answer),
+            }
+        };
+    }
+    match answer.data_type() {
+        DataType::Float64 => {
+            let numbers = answer.as_primitive::<Float64Type>().iter().collect();
+            of_floats(answer, numbers, threshold)
+        }
+        DataType::Float32 => {
+            let numbers = answer.as_primitive::<Float32Type>().iter();
+            let numbers = numbers.map(|n| n.map(f64::from)).collect();
+            of_floats(answer, numbers, threshold)
+        }
+        DataType::Int8 => compared!(Int8Type),
+        DataType::Int16 => compared!(Int16Type),
+        DataType::Int32 => compared!(Int32Type),
+        DataType::Int64 => compared!(Int64Type),
+        DataType::UInt8 => compared!(UInt8Type),
+        DataType::UInt16 => compared!(UInt16Type),
+        DataType::UInt32 => compared!(UInt32Type),
+        DataType::UInt64 => compared!(UInt64Type),
+        DataType::Boolean
+        | DataType::Utf8
+        | DataType::LargeUtf8
+        | DataType::Utf8View
+        | DataType::Dictionary(_, _) => match threshold {
+            None => Ok(answer),
+            Some(threshold) => Err(ModelError::Failed(format!(
+                "a threshold of {threshold} was given, but the model answers with classes ({}); leave the threshold out, or let the model answer with probabilities",
+                answer.data_type()
+            ))),
+        },
+        other => Err(ModelError::NoClasses {
+            data_type: other.to_string(),
+        }),
+    }
+}
+
+fn of_floats(
+    answer: ArrayRef,
+    numbers: Vec<Option<f64>>,
+    threshold: Option<f64>,
+) -> Result<ArrayRef, ModelError> {
+    if let Some(threshold) = threshold {
+        return above(numbers.into_iter(), threshold);
+    }
+    let all = |test: fn(f64) -> bool| numbers.iter().flatten().all(|&n| test(n));
+    if all(|n| n.fract() == 0.0) {
+        return Ok(answer);
+    }
+    if all(|n| (0.0..=1.0).contains(&n)) {
+        return above(numbers.into_iter(), HALF);
+    }
+    let (row, number) = numbers
+        .iter()
+        .enumerate()
+        .find_map(|(row, n)| Some((row, (*n)?)).filter(|(_, n)| !(0.0..=1.0).contains(n)))
+        // Not all are in the range, so one is outside.
+        .unwrap_or_default();
+    Err(ModelError::NotAClass {
+        row: row + 1,
+        value: number.to_string(),
+        remedy: "and no probability between 0 and 1 either; if it is a score, give a threshold",
+    })
+}
+
+/// Yes from the threshold on.
+fn above(
+    numbers: impl Iterator<Item = Option<f64>>,
+    threshold: f64,
+) -> Result<ArrayRef, ModelError> {
+    let yes = numbers.enumerate().map(|(row, number)| match number {
+        Some(number) if !number.is_nan() => Ok(number >= threshold),
+        number => Err(ModelError::NotAClass {
+            row: row + 1,
+            value: number.map_or("nothing (null)".to_owned(), |n| n.to_string()),
+            remedy: "every row needs an answer",
+        }),
+    });
+    let yes: Vec<bool> = yes.collect::<Result<_, _>>()?;
+    Ok(Arc::new(BooleanArray::from(yes)))
+}
+
+/// Text answers as numbers, if all of them are; otherwise as they are.
+pub(crate) fn numbers_if_all(answer: ArrayRef) -> ArrayRef {
+    let Some(texts) = answer.as_string_opt::<i32>() else {
+        return answer;
+    };
+    let numbers: Option<Vec<Option<f64>>> = texts
+        .iter()
+        .map(|text| match text {
+            None => Some(None),
+            Some(text) => text.trim().parse().ok().map(Some),
+        })
+        .collect();
+    match numbers {
+        Some(numbers) => Arc::new(Float64Array::from(numbers)),
+        None => answer,
+    }
+}
+
+/// Answers written as JSON: one label, number or pair of probabilities a row.
+pub(crate) fn from_json(answers: &[Value]) -> Result<ArrayRef, ModelError> {
+    let answers: Vec<&Value> = answers.iter().map(of_row).collect::<Result<_, _>>()?;
+    let kind = answers.iter().find(|answer| !answer.is_null());
+    let mixed = || {
+        ModelError::Failed(
+            "its answer mixes numbers, text and booleans; all answers must be of one type"
+                .to_owned(),
+        )
+    };
+    /// One entry a row, null for null; nothing if a value is of another type.
+    fn typed<'a, T>(
+        answers: &[&'a Value],
+        read: impl Fn(&'a Value) -> Option<T>,
+    ) -> Option<Vec<Option<T>>> {
+        let one = |answer: &&'a Value| match answer {
+            Value::Null => Some(None),
+            answer => read(answer).map(Some),
+        };
+        answers.iter().map(one).collect()
+    }
+    Ok(match kind {
+        Some(Value::Bool(_)) => {
+            let answers = typed(&answers, Value::as_bool).ok_or_else(mixed)?;
+            Arc::new(BooleanArray::from(answers))
+        }
+        Some(Value::String(_)) => {
+            let answers = typed(&answers, Value::as_str).ok_or_else(mixed)?;
+            Arc::new(StringArray::from(answers))
+        }
+        _ => {
+            let answers = typed(&answers, Value::as_f64).ok_or_else(mixed)?;
+            Arc::new(Float64Array::from(answers))
+        }
+    })
+}
+
+/// The answer for one row: itself, the only entry, or the second of two probabilities.
+fn of_row(answer: &Value) -> Result<&Value, ModelError> {
+    let unknown = |what: String| {
+        Err(ModelError::Failed(format!(
+            "it answered a row with {what}; a label, a number, or the probabilities of the two classes is needed"
+        )))
+    };
+    match answer {
+        Value::Array(parts) => match parts.as_slice() {
+            [one] => of_row(one),
+            [_, positive] if parts.iter().all(Value::is_number) => Ok(positive),
+            parts => unknown(format!("a list of {}", parts.len())),
+        },
+        Value::Object(parts) => {
+            let positive = ["prediction", "1", "true", "True"]
+                .iter()
+                .find_map(|key| parts.get(*key));
+            match (parts.values().next(), positive) {
+                (Some(only), _) if parts.len() == 1 => of_row(only),
+                (_, Some(positive)) => of_row(positive),
+                _ => {
+                    let keys: Vec<&str> = parts.keys().map(String::as_str).collect();
+                    unknown(format!("an object of {}", keys.join(", ")))
+                }
+            }
+        }
+        plain => Ok(plain),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_array::{Date32Array, Int64Array};
+    use serde_json::json;
+
+    fn read(answer: impl Array + 'static, threshold: Option<f64>) -> Result<String, String> {
+        let read = classes(Arc::new(answer), threshold).map_err(|error| error.to_string())?;
+        Ok(match read.as_boolean_opt() {
+            Some(yes) => yes
+                .iter()
+                .map(|y| if y == Some(true) { 'y' } else { 'n' })
+                .collect(),
+            None => read.data_type().to_string(),
+        })
+    }
+
+    #[test]
+    fn numbers_are_classes_or_probabilities_or_scores() {
+        let floats = |numbers: &[f64]| Float64Array::from(numbers.to_vec());
+        assert_eq!(read(floats(&[0.0, 1.0]), None).unwrap(), "Float64");
+        assert_eq!(read(floats(&[0.0, 0.5, 0.49]), None).unwrap(), "nyn");
+        assert_eq!(read(floats(&[0.0, 0.5, 0.8]), Some(0.8)).unwrap(), "nny");
+        assert_eq!(
+            read(Int64Array::from(vec![590, 600]), Some(600.0)).unwrap(),
+            "ny"
+        );
+        assert_eq!(read(Int64Array::from(vec![1, 2]), None).unwrap(), "Int64");
+        assert_eq!(
+            read(floats(&[0.5, -3.25]), None).unwrap_err(),
+            "the model answered -3.25 for row 2 of a batch, which is not a class; and no probability between 0 and 1 either; if it is a score, give a threshold"
+        );
+        assert!(read(floats(&[0.5, f64::NAN]), Some(0.5)).is_err());
+        assert!(read(floats(&[0.5, f64::NAN]), None).is_err());
+    }
+
+    #[test]
+    fn a_threshold_needs_numbers() {
+        let texts = || StringArray::from(vec!["good", "bad"]);
+        assert_eq!(read(texts(), None).unwrap(), "Utf8");
+        assert!(
+            read(texts(), Some(0.5))
+                .unwrap_err()
+                .contains("leave the threshold out")
+        );
+        assert!(
+            read(Date32Array::from(vec![1]), None)
+                .unwrap_err()
+                .contains("Date32")
+        );
+    }
+
+    #[test]
+    fn json_answers_come_in_many_shapes() {
+        let read = |answers: Value| {
+            let read = from_json(answers.as_array().unwrap()).map_err(|error| error.to_string())?;
+            Ok::<_, String>(format!("{:?}", numbers_if_all(read)))
+        };
+        let numbers = format!(
+            "{:?}",
+            Arc::new(Float64Array::from(vec![0.25, 1.0])) as ArrayRef
+        );
+        assert_eq!(read(json!([0.25, 1])).unwrap(), numbers);
+        assert_eq!(read(json!([[0.25], [1]])).unwrap(), numbers);
+        assert_eq!(read(json!([[0.75, 0.25], [0, 1]])).unwrap(), numbers);
+        assert_eq!(
+            read(json!([{"0": 0.75, "1": 0.25}, {"0": 0, "1": 1}])).unwrap(),
+            numbers
+        );
+        assert_eq!(read(json!([{"y": 0.25}, {"y": 1}])).unwrap(), numbers);
+        assert_eq!(read(json!(["0.25", "1"])).unwrap(), numbers);
+        assert!(read(json!(["good", "bad"])).unwrap().contains("good"));
+        assert!(read(json!([true, null])).unwrap().contains("null"));
+        assert!(read(json!([true, 1])).unwrap_err().contains("mixes"));
+        assert!(
+            read(json!([[0.1, 0.2, 0.7]]))
+                .unwrap_err()
+                .contains("a list of 3")
+        );
+        assert!(
+            read(json!([{"a": 1, "b": 2}]))
+                .unwrap_err()
+                .contains("an object of a, b")
+        );
+    }
+
+    #[test]
+    fn parts_are_put_together_in_order() {
+        let numbers: ArrayRef = Arc::new(Int64Array::from_iter_values(0..1000));
+        let rows = RecordBatch::try_from_iter([("n", Arc::clone(&numbers))]).unwrap();
+        let echo = |rows: &RecordBatch| Ok(Arc::clone(rows.column(0)));
+        for (part_rows, at_once) in [(1, 4), (7, 3), (999, 2), (1000, 1), (5000, 9)] {
+            let answer = in_parts(&rows, part_rows, at_once, echo).unwrap();
+            assert_eq!(&answer, &numbers, "{part_rows} {at_once}");
+        }
+        let failing = |rows: &RecordBatch| {
+            let first = rows.column(0).as_primitive::<Int64Type>().value(0);
+            if first >= 500 {
+                return Err(ModelError::Failed(first.to_string()));
+            }
+            echo(rows)
+        };
+        let error = in_parts(&rows, 100, 4, failing).unwrap_err();
+        assert_eq!(error, ModelError::Failed("500".to_owned()));
+        let nobody = rows.slice(0, 0);
+        assert_eq!(in_parts(&nobody, 100, 4, failing).unwrap().len(), 0);
+    }
+}

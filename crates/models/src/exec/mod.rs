@@ -1,0 +1,213 @@
+//! Any program as a model: rows on its standard input, answers on its standard output.
+//!
+//! A program is started once a worker and kept. It reads one Arrow IPC stream, and for each record
+//! batch in it writes one record batch with one column, one value a row; a line-based CSV form is
+//! there for languages without Arrow. The whole protocol is in `docs/models-exec.md`.
+//!
+//! A program that dies is started again and asked the same batch once more, because an audit of
+//! hours should not be lost to one killed process; if it dies again, that is an error with its exit
+//! status and its last words. A time-out or a wrong answer is an error at once. After an error the
+//! model can still be asked: the next batch gets a new process.
+
+mod wire;
+mod words;
+mod worker;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use arrow_array::{ArrayRef, RecordBatch};
+use facts_engine::flips::{Model, ModelError};
+
+pub use self::wire::Wire;
+use self::worker::{Failure, Worker};
+use crate::answer::{self, Slots};
+use crate::cells;
+use crate::error::OpenError;
+use crate::open::{Format, OpenOptions, Opened};
+
+pub(crate) const FORMAT: Format = Format {
+    prefix: "exec",
+    usage: "python predict.py",
+    about: "any program; rows and answers as Arrow IPC streams (docs/models-exec.md)",
+    recognises: |_, _| false,
+    open: |rest, options| open(rest, Wire::Arrow, options),
+};
+
+pub(crate) const CSV_FORMAT: Format = Format {
+    prefix: "exec-csv",
+    usage: "Rscript predict.R",
+    about: "any program; rows and answers as CSV (docs/models-exec.md)",
+    recognises: |_, _| false,
+    open: |rest, options| open(rest, Wire::Csv, options),
+};
+
+/// How long a batch may take, unless said otherwise.
+const TIMEOUT: Duration = Duration::from_secs(60);
+/// How many rows a batch has at most, unless said otherwise: enough to make the way there and back
+/// cheap, few enough that several workers get something to do.
+const BATCH_ROWS: usize = 8192;
+/// How many processes there are at most, unless said otherwise: each holds a copy of the model.
+const WORKERS: usize = 4;
+
+/// A program that answers batches of rows.
+pub struct ExecModel {
+    command: Vec<String>,
+    wire: Wire,
+    threshold: Option<f64>,
+    columns: BTreeMap<String, String>,
+    timeout: Duration,
+    batch_rows: usize,
+    workers: usize,
+    /// No more processes than workers.
+    slots: Slots,
+    idle: Mutex<Vec<Worker>>,
+    batches: AtomicU64,
+}
+
+impl ExecModel {
+    /// Starts one process, to see whether the command can be run at all; the others are started
+    /// when there is work for them.
+    ///
+    /// `command` is split at blanks as a shell would, but there is no shell: no variables,
+    /// wildcards or pipes. Of the options `threshold`, `columns`, `timeout`, `workers` and
+    /// `batch_rows` are heeded.
+    pub fn start(command: &str, wire: Wire, options: &OpenOptions) -> Result<Self, OpenError> {
+        let unavailable = |why: String| {
+            OpenError::Unavailable(format!(
+                "the command `{}` cannot be run: {why}",
+                command.trim()
+            ))
+        };
+        let words = words::split(command).map_err(&unavailable)?;
+        if words.first().is_none_or(String::is_empty) {
+            return Err(unavailable(
+                "it is empty; write it like exec:python predict.py".to_owned(),
+            ));
+        }
+        let first = Worker::start(&words, wire).map_err(|error| {
+            let remedy = match error.kind() {
+                std::io::ErrorKind::NotFound => "; is the program installed and in the PATH?",
+                std::io::ErrorKind::PermissionDenied => {
+                    "; make the file executable, or name the interpreter, like exec:python predict.py"
+                }
+                _ => "",
+            };
+            unavailable(format!("{error}{remedy}"))
+        })?;
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let workers = options.workers.unwrap_or(cores.min(WORKERS)).max(1);
+        Ok(Self {
+            command: words,
+            wire,
+            threshold: options.threshold,
+            columns: options.columns.clone(),
+            timeout: options.timeout.unwrap_or(TIMEOUT),
+            batch_rows: options.batch_rows.unwrap_or(BATCH_ROWS),
+            workers,
+            slots: Slots::new(workers),
+            idle: Mutex::new(vec![first]),
+            batches: AtomicU64::new(0),
+        })
+    }
+
+    /// Has one batch answered by one process.
+    fn ask(&self, rows: &RecordBatch) -> Result<ArrayRef, ModelError> {
+        let batch = self.batches.fetch_add(1, Ordering::Relaxed) + 1;
+        self.slots.with(|| {
+            let mut is_second_try = false;
+            loop {
+                // The second try is not for another idle one: what ended it may have ended all.
+                let mut worker = if is_second_try {
+                    self.start_worker()?
+                } else {
+                    self.worker(rows)?
+                };
+                match worker.ask(rows, self.timeout) {
+                    Ok(answer) => {
+                        self.idle().push(worker);
+                        return Ok(answer);
+                    }
+                    Err(Failure::Ended(_)) if !is_second_try => is_second_try = true,
+                    Err(Failure::Ended(how)) => {
+                        return Err(ModelError::Failed(format!(
+                            "`{}` ended before it had answered batch {batch} of {} rows, and so it did when it was started again and asked the same {how}",
+                            self.command.join(" "),
+                            rows.num_rows(),
+                        )));
+                    }
+                    Err(Failure::Failed(ModelError::Failed(why))) => {
+                        let command = self.command.join(" ");
+                        return Err(ModelError::Failed(format!("`{command}`: {why}")));
+                    }
+                    Err(Failure::Failed(error)) => return Err(error),
+                }
+            }
+        })
+    }
+
+    /// A process for rows of this schema: an idle one, or a new one.
+    fn worker(&self, rows: &RecordBatch) -> Result<Worker, ModelError> {
+        let idle = self.idle().pop();
+        // One that has begun a stream of another schema ends here.
+        match idle.filter(|worker| worker.takes(rows)) {
+            Some(worker) => Ok(worker),
+            None => self.start_worker(),
+        }
+    }
+
+    fn start_worker(&self) -> Result<Worker, ModelError> {
+        Worker::start(&self.command, self.wire).map_err(|error| {
+            let command = self.command.join(" ");
+            ModelError::Failed(format!("`{command}` cannot be started: {error}"))
+        })
+    }
+
+    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Worker>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The script behind the command, for a hash in reports: its first word after the program that
+    /// is a file, or else the program.
+    fn file(&self) -> Option<PathBuf> {
+        let (program, arguments) = self.command.split_first()?;
+        let mut files = arguments.iter().chain([program]).map(Path::new);
+        files.find(|path| path.is_file()).map(Path::to_owned)
+    }
+}
+
+impl Model for ExecModel {
+    fn predict(&self, rows: &RecordBatch) -> Result<ArrayRef, ModelError> {
+        let rows = cells::as_the_model_calls_them(rows, &self.columns)?;
+        let answer = answer::in_parts(&rows, self.batch_rows, self.workers, |part| self.ask(part))?;
+        let answer = match self.wire {
+            Wire::Arrow => answer,
+            Wire::Csv => answer::numbers_if_all(answer),
+        };
+        answer::classes(answer, self.threshold)
+    }
+
+    fn concurrency(&self) -> usize {
+        self.workers
+    }
+}
+
+impl Drop for ExecModel {
+    fn drop(&mut self) {
+        // All are told before the first is waited for, so that they end at the same time.
+        self.idle().iter_mut().for_each(Worker::close);
+    }
+}
+
+fn open(rest: &str, wire: Wire, options: &OpenOptions) -> Result<Opened, OpenError> {
+    let model = ExecModel::start(rest, wire, options)?;
+    Ok(Opened {
+        inputs: None,
+        description: format!("program `{}`, {} workers", rest.trim(), model.workers),
+        file: model.file(),
+        model: Box::new(model),
+    })
+}

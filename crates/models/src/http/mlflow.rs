@@ -1,0 +1,81 @@
+//! MLflow's scoring protocol: `POST /invocations` with the rows as `dataframe_split`.
+//!
+//! MLflow's own server speaks it, and so do the endpoints of Databricks and SageMaker that are made
+//! from MLflow models.
+
+use arrow_array::{ArrayRef, RecordBatch};
+use facts_engine::flips::ModelError;
+use serde_json::Value;
+
+use super::json;
+use crate::answer;
+use crate::cells::Cells;
+
+/// The rows as a request.
+pub(super) fn request(rows: &RecordBatch) -> Result<Vec<u8>, ModelError> {
+    let columns = Cells::of(rows)?;
+    let mut body = Vec::new();
+    body.extend_from_slice(br#"{"dataframe_split":{"columns":["#);
+    json::separated(&mut body, &columns, |body, column| {
+        json::text(body, column.name())
+    });
+    body.extend_from_slice(br#"],"data":["#);
+    for row in 0..rows.num_rows() {
+        body.extend_from_slice(if row == 0 { b"[" } else { b",[" });
+        json::separated(&mut body, &columns, |body, column| {
+            json::cell(body, column.get(row))
+        });
+        body.push(b']');
+    }
+    body.extend_from_slice(b"]}}");
+    Ok(body)
+}
+
+/// The answers in a response: `{"predictions": [...]}`, or the bare list of old servers.
+pub(super) fn answers(response: &Value) -> Result<ArrayRef, ModelError> {
+    let predictions = response.get("predictions").unwrap_or(response);
+    // Some models wrap once more: `{"predictions": {"predictions": [...]}}`.
+    let predictions = predictions.get("predictions").unwrap_or(predictions);
+    match predictions.as_array() {
+        Some(predictions) => answer::from_json(predictions),
+        None => Err(ModelError::Failed(format!(
+            "its response has no list of predictions: {}",
+            json::excerpt(&response.to_string())
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::http::test_rows;
+    use serde_json::json;
+
+    #[test]
+    fn rows_are_sent_as_dataframe_split() {
+        let body: Value = serde_json::from_slice(&request(&test_rows()).unwrap()).unwrap();
+        let expected = json!({"dataframe_split": {
+            "columns": ["job", "hours", "debt", "owner"],
+            "data": [["cl\"erk", 40, 1.0, true], [null, null, 0.1, false], ["é", -1, null, null]],
+        }});
+        assert_eq!(body, expected);
+        // A float stays a float, or the server takes the column for integers.
+        assert!(body.to_string().contains("1.0"));
+    }
+
+    #[test]
+    fn answers_are_found() {
+        let read = |response: Value| answers(&response).map(|a| a.len());
+        assert_eq!(read(json!({"predictions": [0, 1]})).unwrap(), 2);
+        assert_eq!(
+            read(json!({"predictions": {"predictions": [0]}})).unwrap(),
+            1
+        );
+        assert_eq!(read(json!([0, 1, 1])).unwrap(), 3);
+        let error = read(json!({"outputs": 3})).unwrap_err().to_string();
+        assert!(
+            error.contains("no list of predictions: {\"outputs\":3}"),
+            "{error}"
+        );
+    }
+}
