@@ -464,8 +464,10 @@ mod tests {
             "{error}"
         );
 
-        let mut options = OpenOptions::default();
-        options.order = texts(&["a", "b", "c"]);
+        let mut options = OpenOptions {
+            order: texts(&["a", "b", "c"]),
+            ..OpenOptions::default()
+        };
         let feeds = bind(&x, &Named::new(), &options).unwrap();
         assert_eq!(columns(&feeds), [["a", "b", "c"]]);
 
