@@ -75,7 +75,7 @@ fn read(bytes: &[u8]) -> Result<TreeModel, Refused> {
         link,
         threshold: None,
     };
-    let used = trees.keep_used_features();
+    let used = trees.finish();
     let inputs = used.into_iter().map(|feature| Input {
         column: features.names[feature].to_owned(),
         // What LightGBM calls the columns of an array without names.
@@ -534,7 +534,7 @@ impl Sets {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trees::assert_survives;
+    use crate::trees::{Rows, assert_survives};
 
     const TEXT: &[u8] = include_bytes!("../tests/support/trees_fixture/lightgbm.txt");
 
@@ -600,6 +600,7 @@ mod tests {
         };
         let mut trees = Ensemble::default();
         add(&mut trees, &block, 1).unwrap();
+        trees.finish();
         trees
     }
 
@@ -620,7 +621,12 @@ mod tests {
             (10, -0.5, 0.0, 2.0),
         ] {
             let mut answer = [0.0];
-            stump(decision_type, threshold).leaves(0, &[x], 1, &mut answer);
+            let stump = stump(decision_type, threshold);
+            let rows = Rows {
+                classes: &[stump.class(0, x)],
+                apart: 1,
+            };
+            stump.leaves(0, rows, &mut Vec::new(), &mut answer);
             assert_eq!(answer, [leaf], "{decision_type} {threshold} {x}");
         }
     }

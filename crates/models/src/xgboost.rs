@@ -316,7 +316,7 @@ impl Learner {
                     other => other,
                 })?;
         }
-        let inputs = trees.keep_used_features().into_iter().map(|feature| {
+        let inputs = trees.finish().into_iter().map(|feature| {
             let categorical = self.feature_types.get(feature).is_some_and(|t| t == "c");
             let names = forest.cats.enc.get(feature).filter(|_| categorical);
             let names = names.map_or(Ok(Vec::new()), |encoding| {

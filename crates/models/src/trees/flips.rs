@@ -1,9 +1,9 @@
-//! Whom each change flips: only the trees that look at a changed column are walked again.
+//! Whom each change flips: only the trees that look at a changed column are asked again.
 //!
-//! What each tree adds for each person before any change is kept. A change then adds the
-//! differences of the trees it touches. Where the sum comes so close to the point at which the
-//! answer turns that the order of additions could matter, all trees are added again, in the order
-//! in which a prediction adds them, so both always agree.
+//! What each tree adds for each person before any change is kept, and only what the touched trees
+//! add is found anew. Where the sum comes so close to the point at which the answer turns that the
+//! order of additions could matter, all trees are added again, in the order in which a prediction
+//! adds them, so both always agree.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,9 +12,9 @@ use facts_engine::flips::{Assigned, Counterfactuals, ModelError};
 use facts_engine::{Error, Words};
 use rayon::prelude::*;
 
-use super::TreeModel;
-use super::model::ROWS;
+use super::model::{ROWS, Space};
 use super::output::Turn;
+use super::{Rows, TreeModel};
 
 /// Bytes of kept leaves; more people are taken in blocks.
 const KEPT_BYTES: usize = 256 << 20;
@@ -30,7 +30,7 @@ fn flips_in_blocks(
     kept_bytes: usize,
 ) -> Result<Vec<Words>, Error> {
     let bound = Bound::new(model, ask)?;
-    let person_bytes = (model.trees.len() + bound.numbers.len() + 1) * size_of::<f64>();
+    let person_bytes = (model.trees.len() + bound.columns.len() + 1) * size_of::<f64>();
     let people = (kept_bytes / person_bytes).max(64);
     let blocks = ask.end().div_ceil(people).max(1);
     let done = AtomicUsize::new(0);
@@ -54,9 +54,9 @@ fn flips_in_blocks(
 struct Bound<'a> {
     model: &'a TreeModel,
     ask: &'a Counterfactuals<'a>,
-    /// By input: the place of its column, and the number of each of that column's values.
+    /// By input: the place of its column, and the class of each of that column's values.
     columns: Vec<usize>,
-    numbers: Vec<Vec<f64>>,
+    classes: Vec<Vec<u32>>,
     /// By input: the trees that look at it.
     trees: Vec<Vec<u32>>,
     turn: Turn,
@@ -66,8 +66,8 @@ impl<'a> Bound<'a> {
     fn new(model: &'a TreeModel, ask: &'a Counterfactuals<'a>) -> Result<Self, ModelError> {
         let names: Vec<&str> = ask.columns().iter().map(|column| column.name()).collect();
         let columns = model.inputs.find(&names)?;
-        let numbers = columns.iter().enumerate();
-        let numbers = numbers.map(|(input, &c)| model.inputs.numbers(input, &ask.columns()[c]));
+        let classes = columns.iter().enumerate();
+        let classes = classes.map(|(input, &c)| model.classes(input, &ask.columns()[c]));
         let mut trees = vec![Vec::new(); columns.len()];
         for tree in 0..model.trees.len() {
             for &input in model.trees.features(tree) {
@@ -78,28 +78,24 @@ impl<'a> Bound<'a> {
         Ok(Self {
             model,
             ask,
-            numbers: numbers.collect::<Result<_, _>>()?,
+            classes: classes.collect::<Result<_, _>>()?,
             columns,
             trees,
             turn,
         })
     }
 
-    fn width(&self) -> usize {
-        self.columns.len()
-    }
-
-    /// What a change does to the inputs.
-    fn moved(&self, change: usize) -> Vec<(usize, Assigned<'a>)> {
-        let assigned = self.ask.assigned(change);
-        let inputs = |column: usize| {
-            let all = self.columns.iter().enumerate();
-            all.filter(move |(_, c)| **c == column)
-                .map(|(input, _)| input)
-        };
-        assigned
-            .flat_map(|assigned| inputs(assigned.column).map(move |input| (input, assigned)))
-            .collect()
+    /// For each input that a change moves: how.
+    fn moved(&self, change: usize) -> Vec<Option<Assigned<'a>>> {
+        let mut moved = vec![None; self.columns.len()];
+        for assigned in self.ask.assigned(change) {
+            for (moved, &column) in moved.iter_mut().zip(&self.columns) {
+                if column == assigned.column {
+                    *moved = Some(assigned);
+                }
+            }
+        }
+        moved
     }
 }
 
@@ -107,8 +103,8 @@ impl<'a> Bound<'a> {
 struct Block<'a> {
     bound: &'a Bound<'a>,
     positions: Range<usize>,
-    /// By position: one number an input.
-    rows: Vec<f64>,
+    /// By input, then by position.
+    classes: Vec<u32>,
     /// By tree, then by position.
     leaves: Vec<f64>,
     /// By position: the base and all leaves, added in 64 bits.
@@ -117,25 +113,31 @@ struct Block<'a> {
 
 impl<'a> Block<'a> {
     fn new(bound: &'a Bound<'a>, positions: Range<usize>) -> Self {
-        let (width, trees) = (bound.width(), bound.model.trees.len());
-        // Positions that are nobody's keep zeros: nobody asks for them.
-        let mut rows = vec![0.0; positions.len() * width];
+        let people = positions.len();
+        // Positions that are nobody's keep the first class: nobody asks for them.
+        let mut classes = vec![0; people * bound.columns.len()];
         for position in bound.ask.positions().filter(|p| positions.contains(p)) {
             let codes = bound.ask.row(position);
-            let row = &mut rows[(position - positions.start) * width..][..width];
-            for ((number, numbers), &column) in
-                row.iter_mut().zip(&bound.numbers).zip(&bound.columns)
-            {
-                *number = numbers[codes[column] as usize];
+            for (input, &column) in bound.columns.iter().enumerate() {
+                let class = bound.classes[input][codes[column] as usize];
+                classes[input * people + position - positions.start] = class;
             }
         }
-        let mut leaves = vec![0.0; trees * positions.len()];
-        if !positions.is_empty() {
-            let by_tree = leaves.par_chunks_mut(positions.len()).enumerate();
-            by_tree.for_each(|(tree, leaves)| bound.model.trees.leaves(tree, &rows, width, leaves));
+        let mut leaves = vec![0.0; bound.model.trees.len() * people];
+        if people > 0 {
+            let by_tree = leaves.par_chunks_mut(people).enumerate();
+            by_tree.for_each_init(Vec::new, |sets, (tree, leaves)| {
+                for (few, leaves) in leaves.chunks_mut(ROWS).enumerate() {
+                    let rows = Rows {
+                        classes: &classes[few * ROWS..],
+                        apart: people,
+                    };
+                    bound.model.trees.leaves(tree, rows, sets, leaves);
+                }
+            });
         }
-        let mut sums = vec![bound.model.output.base; positions.len()];
-        for leaves in leaves.chunks(positions.len().max(1)) {
+        let mut sums = vec![bound.model.output.base; people];
+        for leaves in leaves.chunks(people.max(1)) {
             for (sum, leaf) in sums.iter_mut().zip(leaves) {
                 *sum += leaf;
             }
@@ -143,7 +145,7 @@ impl<'a> Block<'a> {
         Self {
             bound,
             positions,
-            rows,
+            classes,
             leaves,
             sums,
         }
@@ -155,7 +157,9 @@ impl<'a> Block<'a> {
         let moved = self.bound.moved(change);
         let mut trees: Vec<u32> = moved
             .iter()
-            .flat_map(|&(input, _)| self.bound.trees[input].iter().copied())
+            .zip(&self.bound.trees)
+            .filter(|(moved, _)| moved.is_some())
+            .flat_map(|(_, trees)| trees.iter().copied())
             .collect();
         trees.sort_unstable();
         trees.dedup();
@@ -172,15 +176,10 @@ impl<'a> Block<'a> {
                 return;
             }
             self.move_rows(&moved, &mut few);
-            self.add_differences(&trees, &mut few);
+            self.add_trees(&trees, &mut few);
             for (row, &position) in few.positions.iter().enumerate() {
                 let answer = self.bound.turn.answer(few.sums[row]);
-                let yes = answer.unwrap_or_else(|| {
-                    let width = self.bound.width();
-                    let model = self.bound.model;
-                    let row = &few.rows[row * width..][..width];
-                    model.output.is_yes(model.sum(row))
-                });
+                let yes = answer.unwrap_or_else(|| self.answer_again(&few, row));
                 if ask.is_favourable(yes) {
                     flips[position / 64] |= 1 << (position % 64);
                 }
@@ -189,38 +188,85 @@ impl<'a> Block<'a> {
     }
 
     /// The rows of a few people after a change.
-    fn move_rows(&self, moved: &[(usize, Assigned<'_>)], few: &mut Few) {
-        let width = self.bound.width();
-        few.rows.clear();
-        few.sums.clear();
-        for &position in &few.positions {
-            let at = position - self.positions.start;
-            few.sums.push(self.sums[at]);
-            let start = few.rows.len();
-            few.rows
-                .extend_from_slice(&self.rows[at * width..][..width]);
-            let codes = self.bound.ask.row(position);
-            for (input, assigned) in moved {
-                let code = assigned.value(codes[assigned.column]);
-                few.rows[start + input] = self.bound.numbers[*input][code as usize];
+    fn move_rows(&self, moved: &[Option<Assigned<'_>>], few: &mut Few) {
+        let start = self.positions.start;
+        let people = few.positions.iter();
+        few.classes.clear();
+        for (input, moved) in moved.iter().enumerate() {
+            match moved {
+                None => {
+                    let before = &self.classes[input * self.positions.len()..];
+                    few.classes
+                        .extend(people.clone().map(|position| before[position - start]));
+                }
+                Some(assigned) => {
+                    let classes = &self.bound.classes[input];
+                    few.classes.extend(people.clone().map(|&position| {
+                        let code = self.bound.ask.row(position)[assigned.column];
+                        classes[assigned.value(code) as usize]
+                    }));
+                }
             }
         }
     }
 
-    /// Hot: once for each distinct pair of profile and change. Bounded by the walks through the
-    /// trees that the change touches.
-    fn add_differences(&self, trees: &[u32], few: &mut Few) {
-        few.leaves.resize(few.positions.len(), 0.0);
-        for &tree in trees {
-            let tree = tree as usize;
-            let all = &self.bound.model.trees;
-            all.leaves(tree, &few.rows, self.bound.width(), &mut few.leaves);
-            let before = &self.leaves[tree * self.positions.len()..][..self.positions.len()];
-            let rows = few.positions.iter().zip(&mut few.sums).zip(&few.leaves);
-            for ((position, sum), leaf) in rows {
-                *sum += leaf - before[position - self.positions.start];
+    /// Hot: once for each distinct pair of profile and change. Bounded by the ways through the trees
+    /// that the change touches, and by the loads of what trees added before: of the touched ones to
+    /// take it back, or of the others to add it up, whichever are fewer.
+    fn add_trees(&self, touched: &[u32], few: &mut Few) {
+        let trees = &self.bound.model.trees;
+        let people = self.positions.len();
+        let before = |tree: usize| &self.leaves[tree * people..][..people];
+        let places = few.positions.iter().map(|p| p - self.positions.start);
+        let take_back = touched.len() * 2 <= trees.len();
+        few.sums.clear();
+        if take_back {
+            few.sums
+                .extend(places.clone().map(|place| self.sums[place]));
+        } else {
+            let base = self.bound.model.output.base;
+            few.sums.resize(few.positions.len(), base);
+            let mut left = touched.iter().copied().peekable();
+            for tree in 0..trees.len() {
+                if left.next_if_eq(&(tree as u32)).is_none() {
+                    let before = before(tree);
+                    for (sum, place) in few.sums.iter_mut().zip(places.clone()) {
+                        *sum += before[place];
+                    }
+                }
             }
         }
+        let Space { sets, leaves } = &mut few.space;
+        leaves.resize(few.positions.len(), 0.0);
+        let rows = Rows {
+            classes: &few.classes,
+            apart: few.positions.len(),
+        };
+        for &tree in touched {
+            trees.leaves(tree as usize, rows, sets, leaves);
+            for (sum, leaf) in few.sums.iter_mut().zip(&*leaves) {
+                *sum += leaf;
+            }
+            if take_back {
+                let before = before(tree as usize);
+                for (sum, place) in few.sums.iter_mut().zip(places.clone()) {
+                    *sum -= before[place];
+                }
+            }
+        }
+    }
+
+    /// The answer for one of a few people, added as a prediction adds it.
+    #[cold]
+    fn answer_again(&self, few: &Few, row: usize) -> bool {
+        let model = self.bound.model;
+        let rows = Rows {
+            classes: &few.classes[row..],
+            apart: few.positions.len(),
+        };
+        let mut sum = model.output.base;
+        model.add_all(rows, &mut Space::default(), std::slice::from_mut(&mut sum));
+        model.output.is_yes(sum)
     }
 }
 
@@ -228,9 +274,10 @@ impl<'a> Block<'a> {
 #[derive(Default)]
 struct Few {
     positions: Vec<usize>,
-    rows: Vec<f64>,
+    /// By input, then by person.
+    classes: Vec<u32>,
     sums: Vec<f64>,
-    leaves: Vec<f64>,
+    space: Space,
 }
 
 #[cfg(test)]
