@@ -1,5 +1,6 @@
 //! What can go wrong, in words that name the thing and the remedy.
 
+use strsim::levenshtein;
 use thiserror::Error;
 
 use crate::flips::ModelError;
@@ -460,28 +461,17 @@ fn fitting(fits: &Option<String>) -> String {
 fn did_you_mean(given: &str, known: &[String]) -> String {
     let near = known
         .iter()
-        .map(|name| (distance(&given.to_lowercase(), &name.to_lowercase()), name))
+        .map(|name| {
+            (
+                levenshtein(&given.to_lowercase(), &name.to_lowercase()),
+                name,
+            )
+        })
         .min()
         .filter(|&(steps, _)| steps <= 1 + given.chars().count() / 4);
     near.map_or_else(String::new, |(_, name)| {
         format!(" (did you mean `{name}`?)")
     })
-}
-
-/// Levenshtein distance, row by row.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, ca) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, cb) in b.iter().enumerate() {
-            let substituted = diagonal + usize::from(ca != *cb);
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]

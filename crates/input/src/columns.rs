@@ -4,6 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use arrow_schema::Schema;
+use strsim::levenshtein;
 
 use crate::error::InputError;
 
@@ -103,26 +104,10 @@ fn closest<'a>(names: &'a [String], wanted: &str) -> Option<&'a String> {
     let wanted = wanted.trim().to_lowercase();
     let near = names
         .iter()
-        .map(|name| (distance(&name.trim().to_lowercase(), &wanted), name))
+        .map(|name| (levenshtein(&name.trim().to_lowercase(), &wanted), name))
         .min_by_key(|(distance, _)| *distance)?;
     let allowed = (wanted.chars().count() / 3).max(1);
     (near.0 <= allowed).then_some(near.1)
-}
-
-/// Levenshtein distance.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, to) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(from != *to);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]
@@ -165,12 +150,5 @@ mod tests {
             hint(&[String::from("a;b")], "income"),
             "; is ';' the delimiter?"
         );
-    }
-
-    #[test]
-    fn distances() {
-        assert_eq!(distance("", "abc"), 3);
-        assert_eq!(distance("kitten", "sitting"), 3);
-        assert_eq!(distance("same", "same"), 0);
     }
 }

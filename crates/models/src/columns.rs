@@ -8,6 +8,7 @@ use std::fmt;
 
 use arrow_schema::{DataType, Schema};
 use facts_engine::population::{Column, Value};
+use strsim::levenshtein;
 
 use crate::open::{Input, InputKind};
 
@@ -311,30 +312,15 @@ fn spelled(name: &str) -> String {
 /// The table's column that is called almost so: capitals and punctuation count for nothing, and one
 /// letter in four may differ.
 fn closest(name: &str, table: &[&str]) -> Option<String> {
-    let plain = |name: &str| -> Vec<char> {
+    let plain = |name: &str| -> String {
         let letters = name.chars().filter(|c| c.is_alphanumeric());
         letters.flat_map(char::to_lowercase).collect()
     };
     let given = plain(name);
     let near = table
         .iter()
-        .map(|column| (distance(&given, &plain(column)), column))
+        .map(|column| (levenshtein(&given, &plain(column)), column))
         .min()
-        .filter(|&(steps, _)| steps <= given.len() / 4);
+        .filter(|&(steps, _)| steps <= given.chars().count() / 4);
     near.map(|(_, column)| (*column).to_owned())
-}
-
-/// Levenshtein distance, row by row.
-fn distance(a: &[char], b: &[char]) -> usize {
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.iter().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, to) in b.iter().enumerate() {
-            let substituted = diagonal + usize::from(from != to);
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
 }

@@ -13,7 +13,7 @@ use std::str::FromStr;
 use serde_json::Value as Json;
 
 use crate::error::OpenError;
-use crate::open::{Format, OpenOptions, Opened};
+use crate::open::{Format, OpenOptions};
 use crate::trees::{
     Categories, Category, Ensemble, Input, Inputs, Kind, Link, Output, Place, Precision, Refused,
     Test, TreeModel, Unknown,
@@ -30,13 +30,7 @@ pub(crate) const FORMAT: Format = Format {
     },
     open: |rest, options| {
         let path = Path::new(rest);
-        let model = TreeModel::open_lightgbm(path, options)?;
-        Ok(Opened {
-            inputs: Some(model.inputs()),
-            description: model.description(),
-            file: Some(path.to_owned()),
-            model: Box::new(model),
-        })
+        Ok(TreeModel::open_lightgbm(path, options)?.opened(path))
     },
 };
 

@@ -21,7 +21,7 @@ use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use crate::error::OpenError;
-use crate::open::{Format, OpenOptions, Opened};
+use crate::open::{Format, OpenOptions};
 use crate::trees::{
     Categories, Category, Ensemble, Input, Inputs, Kind, Link, Output, Place, Precision, Refused,
     Test, TreeModel, Unknown,
@@ -36,13 +36,7 @@ pub(crate) const FORMAT: Format = Format {
     recognises: |_, start| is_ubjson(start) || is_json(start),
     open: |rest, options| {
         let path = Path::new(rest);
-        let model = TreeModel::open_xgboost(path, options)?;
-        Ok(Opened {
-            inputs: Some(model.inputs()),
-            description: model.description(),
-            file: Some(path.to_owned()),
-            model: Box::new(model),
-        })
+        Ok(TreeModel::open_xgboost(path, options)?.opened(path))
     },
 };
 

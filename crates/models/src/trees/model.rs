@@ -1,5 +1,6 @@
 //! The model: inputs, trees, output.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, BooleanArray, RecordBatch};
@@ -9,7 +10,7 @@ use facts_engine::{Error, Words};
 
 use super::flips;
 use super::{Ensemble, Inputs, Output, Rows};
-use crate::open::{Input, OpenOptions};
+use crate::open::{Input, OpenOptions, Opened};
 
 /// A boosted, dropped-out or averaged ensemble of trees, read from a LightGBM or an XGBoost file.
 ///
@@ -45,6 +46,16 @@ impl TreeModel {
         self.inputs.rename(options);
         self.output.threshold = options.threshold.or(self.output.threshold);
         self
+    }
+
+    /// The model with what is known about it, as read from a file.
+    pub(crate) fn opened(self, path: &Path) -> Opened {
+        Opened {
+            inputs: Some(self.inputs()),
+            description: self.description(),
+            file: Some(path.to_owned()),
+            model: Box::new(self),
+        }
     }
 
     /// How many trees it has.
