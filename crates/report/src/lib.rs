@@ -5,6 +5,10 @@
 //! report is another file that reads the same data.
 
 mod csc;
+mod record;
+mod report;
 pub mod text;
 
 pub use self::csc::{Csc, CscGroup, Recourse};
+pub use self::record::{BaseRate, BaseRates, ModelOrigin, Origin, Record, TrainingNote, VERSION};
+pub use self::report::{Column, Report};

@@ -1,0 +1,95 @@
+//! An audit as it is saved and handed over: what was found, and from what.
+
+use facts_engine::Audit;
+use serde::{Deserialize, Serialize};
+
+/// The version of the saved form of a [`Record`].
+pub const VERSION: u32 = 1;
+
+/// An audit with where it comes from: everything that a report needs, and nothing about a person.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Record {
+    /// The version of the saved form.
+    pub version: u32,
+    /// The tool and its version.
+    pub tool: String,
+    /// When it was made, in UTC: `2026-01-31T12:00:00Z`.
+    pub made: String,
+    /// The table.
+    pub data: Origin,
+    /// The model.
+    pub model: ModelOrigin,
+    /// The protected attributes.
+    pub protected: Vec<String>,
+    /// How often the label is favourable in each group, if a label was named.
+    pub base_rates: Option<BaseRates>,
+    /// The definitions asked for, by id.
+    pub definitions: Vec<String>,
+    /// What the auditor should know about how it was made.
+    pub notes: Vec<String>,
+    /// What was found.
+    pub audit: Audit,
+}
+
+/// A file, and how to recognise it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origin {
+    /// What it was called.
+    pub name: String,
+    /// The SHA-256 of its bytes; none for what cannot be read twice, such as a pipe.
+    pub sha256: Option<String>,
+}
+
+/// The model, and how to recognise it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ModelOrigin {
+    /// The string it was opened from: `onnx:model.onnx`, or `train`.
+    pub spec: String,
+    /// What it is: `LightGBM, 100 trees`.
+    pub description: String,
+    /// The SHA-256 of its file, if it is one.
+    pub sha256: Option<String>,
+    /// The protected attributes that it reads; none if it cannot tell what it reads.
+    pub reads_protected: Option<Vec<String>>,
+    /// How it was fitted, if that was done for this audit.
+    pub training: Option<TrainingNote>,
+}
+
+/// How a model was fitted for an audit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TrainingNote {
+    /// The column that holds the outcome.
+    pub label: String,
+    /// Its favourable value.
+    pub favourable: String,
+    /// Rows that the model was fitted on.
+    pub train_rows: u64,
+    /// Rows that were kept for the audit.
+    pub test_rows: u64,
+    /// The seed of the split.
+    pub seed: u64,
+    /// The share of the test rows on which the model's answer is the outcome.
+    pub accuracy: f64,
+}
+
+/// How often the label is favourable in each group compared.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BaseRates {
+    /// The column that holds the outcome.
+    pub label: String,
+    /// Its favourable value.
+    pub favourable: String,
+    /// People and those with the favourable outcome, in the order of the audit's groups.
+    pub groups: Vec<BaseRate>,
+}
+
+/// How often the label is favourable in one group.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BaseRate {
+    /// The group's name.
+    pub name: String,
+    /// People with a label.
+    pub people: u64,
+    /// Those whose label is favourable.
+    pub favourable: u64,
+}
