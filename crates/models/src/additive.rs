@@ -19,7 +19,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::error::OpenError;
-use crate::open::{Format, Input, InputKind, Opened};
+use crate::open::{self, Format, Input, InputKind, Opened, Spelling};
 
 /// A sum of terms, one for each column that it looks at.
 ///
@@ -65,13 +65,19 @@ pub enum Unseen {
     Zero,
 }
 
+/// The names in its JSON.
+const PARTS: [&str; 4] = ["intercept", "levels", "numbers", "unseen"];
+
 pub(crate) const FORMAT: Format = Format {
     prefix: "linear",
     usage: "model.json",
     about: "an intercept, a coefficient per level and per number, as JSON",
     recognises: |path, start| {
-        let text = String::from_utf8_lossy(start);
-        path.extension().is_some_and(|e| e == "json") && text.contains("\"intercept\"")
+        let names = open::top_names(start);
+        let is_ours = |name: &String| PARTS.contains(&name.as_str());
+        path.extension().is_some_and(|e| e == "json")
+            && !names.is_empty()
+            && names.iter().all(is_ours)
     },
     open: |rest, options| {
         let path = Path::new(rest);
@@ -123,10 +129,12 @@ impl AdditiveModel {
         let levels = self.levels.iter().map(|(column, coefficients)| Input {
             column: column.clone(),
             kind: InputKind::Text(Some(coefficients.keys().cloned().collect())),
+            spelling: Spelling::Exact,
         });
         let numbers = self.numbers.keys().map(|column| Input {
             column: column.clone(),
             kind: InputKind::Number,
+            spelling: Spelling::Exact,
         });
         levels.chain(numbers).collect()
     }

@@ -1,122 +1,23 @@
-//! Asking a model in another process in parts, and making classes of what it answers: labels,
-//! probabilities, or scores.
+//! Making classes of what a model in another process answers: labels, probabilities, or scores.
 //!
 //! Every number is compared with the threshold if there is one. Without a threshold whole numbers
 //! are classes, and numbers between 0 and 1 are probabilities of the positive class, which is the
 //! answer from 0.5 on.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
     UInt32Type, UInt64Type,
 };
-use arrow_array::{Array, ArrayRef, BooleanArray, Float64Array, RecordBatch, StringArray};
+use arrow_array::{Array, ArrayRef, BooleanArray, Float64Array, StringArray};
 use arrow_schema::DataType;
 use facts_engine::flips::ModelError;
 use serde_json::Value;
 
 /// From which probability on a model that answers with one says yes.
 const HALF: f64 = 0.5;
-
-/// Has `rows` answered in parts of at most `part_rows`, up to `at_once` at the same time.
-///
-/// After a failure no further part is begun; the failure of the first part that failed is given.
-pub(crate) fn in_parts(
-    rows: &RecordBatch,
-    part_rows: usize,
-    at_once: usize,
-    ask: impl Fn(&RecordBatch) -> Result<ArrayRef, ModelError> + Sync,
-) -> Result<ArrayRef, ModelError> {
-    let part_rows = part_rows.max(1);
-    let parts = rows.num_rows().div_ceil(part_rows);
-    let part = |i: usize| {
-        let start = i * part_rows;
-        rows.slice(start, part_rows.min(rows.num_rows() - start))
-    };
-    match parts {
-        0 => return Ok(Arc::new(BooleanArray::from(Vec::<bool>::new()))),
-        1 => return ask(rows),
-        _ => {}
-    }
-    let answers: Vec<OnceLock<Result<ArrayRef, ModelError>>> =
-        (0..parts).map(|_| OnceLock::new()).collect();
-    let next = AtomicUsize::new(0);
-    let failed = AtomicBool::new(false);
-    let work = || {
-        while !failed.load(Ordering::Relaxed) {
-            let i = next.fetch_add(1, Ordering::Relaxed);
-            let Some(slot) = answers.get(i) else { return };
-            let answer = ask(&part(i));
-            failed.fetch_or(answer.is_err(), Ordering::Relaxed);
-            // Each place is handed out once.
-            let _ = slot.set(answer);
-        }
-    };
-    std::thread::scope(|scope| {
-        for _ in 1..at_once.clamp(1, parts) {
-            scope.spawn(work);
-        }
-        work();
-    });
-    // Parts are begun in order, so whatever was not begun comes after a failure.
-    let answers: Vec<ArrayRef> = answers
-        .into_iter()
-        .map_while(OnceLock::into_inner)
-        .collect::<Result<_, _>>()?;
-    joined(&answers)
-}
-
-fn joined(answers: &[ArrayRef]) -> Result<ArrayRef, ModelError> {
-    let parts: Vec<&dyn Array> = answers.iter().map(AsRef::as_ref).collect();
-    let first = parts[0].data_type();
-    if let Some(other) = parts.iter().find(|part| part.data_type() != first) {
-        return Err(ModelError::Failed(format!(
-            "it answered some rows with values of type {first} and others with {}; all answers must be of one type",
-            other.data_type()
-        )));
-    }
-    arrow_select::concat::concat(&parts).map_err(|error| ModelError::Failed(error.to_string()))
-}
-
-/// How many may do something at the same time.
-pub(crate) struct Slots {
-    free: Mutex<usize>,
-    freed: std::sync::Condvar,
-}
-
-impl Slots {
-    /// Room for so many.
-    pub(crate) fn new(slots: usize) -> Self {
-        Self {
-            free: Mutex::new(slots.max(1)),
-            freed: std::sync::Condvar::new(),
-        }
-    }
-
-    /// Waits for room and does it.
-    pub(crate) fn with<T>(&self, work: impl FnOnce() -> T) -> T {
-        /// Gives the place back even if the work panics.
-        struct Taken<'a>(&'a Slots);
-        impl Drop for Taken<'_> {
-            fn drop(&mut self) {
-                *self.0.free.lock().unwrap_or_else(PoisonError::into_inner) += 1;
-                self.0.freed.notify_one();
-            }
-        }
-        let free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut free = self
-            .freed
-            .wait_while(free, |free| *free == 0)
-            .unwrap_or_else(PoisonError::into_inner);
-        *free -= 1;
-        drop(free);
-        let _taken = Taken(self);
-        work()
-    }
-}
 
 /// Makes classes of an answer.
 pub(crate) fn classes(answer: ArrayRef, threshold: Option<f64>) -> Result<ArrayRef, ModelError> {
@@ -380,27 +281,5 @@ mod tests {
                 .unwrap_err()
                 .contains("an object of a, b")
         );
-    }
-
-    #[test]
-    fn parts_are_put_together_in_order() {
-        let numbers: ArrayRef = Arc::new(Int64Array::from_iter_values(0..1000));
-        let rows = RecordBatch::try_from_iter([("n", Arc::clone(&numbers))]).unwrap();
-        let echo = |rows: &RecordBatch| Ok(Arc::clone(rows.column(0)));
-        for (part_rows, at_once) in [(1, 4), (7, 3), (999, 2), (1000, 1), (5000, 9)] {
-            let answer = in_parts(&rows, part_rows, at_once, echo).unwrap();
-            assert_eq!(&answer, &numbers, "{part_rows} {at_once}");
-        }
-        let failing = |rows: &RecordBatch| {
-            let first = rows.column(0).as_primitive::<Int64Type>().value(0);
-            if first >= 500 {
-                return Err(ModelError::Failed(first.to_string()));
-            }
-            echo(rows)
-        };
-        let error = in_parts(&rows, 100, 4, failing).unwrap_err();
-        assert_eq!(error, ModelError::Failed("500".to_owned()));
-        let nobody = rows.slice(0, 0);
-        assert_eq!(in_parts(&nobody, 100, 4, failing).unwrap().len(), 0);
     }
 }

@@ -148,6 +148,36 @@ impl<'a> Cells<'a> {
         (0..self.array.len()).any(|row| self.get(row) == Cell::Null)
     }
 
+    /// Writes one value so that no other value is written alike, NaN and infinities included.
+    pub(crate) fn write(&self, row: usize, bytes: &mut Vec<u8>) {
+        let cell = if self.array.is_null(row) {
+            Cell::Null
+        } else {
+            (self.cell)(self.array, row)
+        };
+        match cell {
+            Cell::Null => bytes.push(0),
+            Cell::Boolean(value) => bytes.extend([1, u8::from(value)]),
+            Cell::Integer(value) => {
+                bytes.push(2);
+                bytes.extend(value.to_le_bytes());
+            }
+            Cell::Unsigned(value) => {
+                bytes.push(3);
+                bytes.extend(value.to_le_bytes());
+            }
+            Cell::Float(value) => {
+                bytes.push(4);
+                bytes.extend(value.to_bits().to_le_bytes());
+            }
+            Cell::Text(value) => {
+                bytes.push(5);
+                bytes.extend((value.len() as u64).to_le_bytes());
+                bytes.extend(value.as_bytes());
+            }
+        }
+    }
+
     /// One value; NaN and infinities are null.
     pub(crate) fn get(&self, row: usize) -> Cell<'a> {
         if self.array.is_null(row) {

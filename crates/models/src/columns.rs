@@ -10,7 +10,7 @@ use arrow_schema::{DataType, Schema};
 use facts_engine::population::{Column, Value};
 use strsim::levenshtein;
 
-use crate::open::{Input, InputKind};
+use crate::open::{Input, InputKind, Spelling};
 
 /// How many names or values of a kind are written out.
 const SHOWN: usize = 5;
@@ -20,11 +20,11 @@ const SHOWN: usize = 5;
 /// Written out, it is a diff of one line a kind:
 ///
 /// ```
-/// # use facts_models::{Fit, Input, InputKind};
+/// # use facts_models::{Fit, Input, InputKind, Spelling};
 /// # use arrow_schema::{DataType, Field, Schema};
-/// let reads = [Input { column: "Hours".into(), kind: InputKind::Number }];
+/// let hours = Input { column: "Hours".into(), kind: InputKind::Number, spelling: Spelling::Exact };
 /// let table = Schema::new(vec![Field::new("hours", DataType::Int64, true)]);
-/// let fit = Fit::check_schema(&reads, &table, &["sex"]);
+/// let fit = Fit::check_schema(&[hours], &table, &["sex"]);
 /// assert!(!fit.is_ok());
 /// assert_eq!(
 ///     fit.to_string(),
@@ -101,7 +101,8 @@ impl Fit {
         let names: Vec<&str> = columns.iter().map(Column::name).collect();
         let mut fit = Self::by_name(inputs, &names, protected);
         for input in inputs {
-            let Some(column) = find(&input.column, &names).map(|at| &columns[at]) else {
+            let Some(column) = find(&input.column, input.spelling, &names).map(|at| &columns[at])
+            else {
                 continue;
             };
             match &input.kind {
@@ -119,7 +120,7 @@ impl Fit {
         let names: Vec<&str> = schema.fields().iter().map(|f| f.name().as_str()).collect();
         let mut fit = Self::by_name(inputs, &names, protected);
         for input in inputs {
-            if let Some(at) = find(&input.column, &names)
+            if let Some(at) = find(&input.column, input.spelling, &names)
                 && input.kind == InputKind::Number
                 && is_text(schema.field(at).data_type())
             {
@@ -137,8 +138,9 @@ impl Fit {
     fn by_name(inputs: &[Input], table: &[&str], protected: &[&str]) -> Self {
         let mut fit = Self::default();
         let mut read = HashSet::new();
-        for input in inputs.iter().map(|input| input.column.as_str()) {
-            let found = find(input, table).map(|at| table[at]);
+        for input in inputs {
+            let found = find(&input.column, input.spelling, table).map(|at| table[at]);
+            let input = input.column.as_str();
             // A column may feed several inputs: as a level and as a number.
             if !read.insert(found.unwrap_or(input)) {
                 continue;
@@ -286,15 +288,18 @@ fn unseen(column: &Column, known: &[String]) -> Option<UnseenValues> {
     })
 }
 
-/// The column that an input is fed from: the one of that name, else the only one that an exporter
-/// spells so. skl2onnx puts `_` for every character that is no letter, digit, `_` or `+`, and before
-/// a leading digit; LightGBM for blanks.
-pub(crate) fn find(input: &str, table: &[&str]) -> Option<usize> {
+/// The column that an input is fed from: the one of that name, else the only one that the model's
+/// file may spell so.
+pub(crate) fn find(input: &str, spelling: Spelling, table: &[&str]) -> Option<usize> {
     if let Some(at) = table.iter().position(|&column| column == input) {
         return Some(at);
     }
-    let mut alike = (0..table.len())
-        .filter(|&at| spelled(table[at]) == input || table[at].replace(' ', "_") == input);
+    let with_blanks = |column: &str| column.replace(' ', "_") == input;
+    let mut alike = (0..table.len()).filter(|&at| match spelling {
+        Spelling::Exact => false,
+        Spelling::Blanks => with_blanks(table[at]),
+        Spelling::Exported => spelled(table[at]) == input || with_blanks(table[at]),
+    });
     match (alike.next(), alike.next()) {
         (Some(only), None) => Some(only),
         _ => None,

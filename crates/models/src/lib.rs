@@ -6,6 +6,7 @@
 
 mod additive;
 mod answer;
+mod asking;
 mod cells;
 mod columns;
 mod error;
@@ -15,6 +16,7 @@ mod lightgbm;
 #[cfg(feature = "onnx")]
 mod onnx;
 mod open;
+mod remember;
 pub mod train;
 mod trees;
 mod xgboost;
@@ -26,5 +28,6 @@ pub use self::exec::{ExecModel, Wire};
 pub use self::http::{Headers, HttpModel};
 #[cfg(feature = "onnx")]
 pub use self::onnx::{OnnxModel, Parity};
-pub use self::open::{FORMATS, Format, Input, InputKind, OpenOptions, Opened, open};
+pub use self::open::{FORMATS, Format, Input, InputKind, OpenOptions, Opened, Spelling, open};
+pub use self::remember::{RememberError, Remembering, fingerprint};
 pub use self::trees::TreeModel;

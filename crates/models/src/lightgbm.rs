@@ -13,7 +13,7 @@ use std::str::FromStr;
 use serde_json::Value as Json;
 
 use crate::error::OpenError;
-use crate::open::{Format, OpenOptions};
+use crate::open::{Format, OpenOptions, Spelling};
 use crate::trees::{
     Categories, Category, Ensemble, Input, Inputs, Kind, Link, Output, Place, Precision, Refused,
     Test, TreeModel, Unknown,
@@ -79,7 +79,7 @@ fn read(bytes: &[u8]) -> Result<TreeModel, Refused> {
     let inputs = Inputs {
         inputs: inputs.collect(),
         precision: Precision::Double,
-        blanks_replaced: true,
+        spelling: Spelling::Blanks,
     };
     Ok(TreeModel::new(NAME, inputs, trees, output))
 }

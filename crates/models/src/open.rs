@@ -69,6 +69,8 @@ pub struct OpenOptions {
     pub batch_rows: Option<usize>,
     /// What is sent along with each request to a server, such as a token.
     pub headers: Headers,
+    /// A PEM file of the certificates that a server's own must lead to. Default: Mozilla's list.
+    pub ca: Option<PathBuf>,
 }
 
 /// An opened model and what is known about it.
@@ -90,6 +92,21 @@ pub struct Input {
     pub column: String,
     /// What it must hold.
     pub kind: InputKind,
+    /// How the model's file may spell the column's name.
+    pub spelling: Spelling,
+}
+
+/// How a model's file may spell the name of a table's column.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Spelling {
+    /// As it is.
+    #[default]
+    Exact,
+    /// With `_` for each blank, as LightGBM does.
+    Blanks,
+    /// With `_` for each character that is no letter, digit, `_` or `+`, and before a leading digit,
+    /// as skl2onnx does; or as LightGBM does.
+    Exported,
 }
 
 /// What an input must hold.
@@ -125,6 +142,48 @@ pub fn open(spec: &str, options: &OpenOptions) -> Result<Opened, OpenError> {
                 .collect(),
         }),
     }
+}
+
+/// The names at the top of a JSON object of which only the beginning is there, in order; none if it
+/// is no object.
+///
+/// A file is told by these: what stands deeper can be anything, such as a column that is called as
+/// another format's part is.
+pub(crate) fn top_names(start: &[u8]) -> Vec<String> {
+    let mut names = Vec::new();
+    if !start.trim_ascii_start().starts_with(b"{") {
+        return names;
+    }
+    let (mut at, mut depth, mut is_name) = (0, 0_usize, false);
+    while let Some(&byte) = start.get(at) {
+        let from = at;
+        at += 1;
+        match byte {
+            b'{' | b'[' => {
+                is_name = depth == 0;
+                depth += 1;
+            }
+            b'}' | b']' if depth <= 1 => break,
+            b'}' | b']' => depth -= 1,
+            b',' => is_name = depth == 1,
+            b'"' => {
+                while let Some(&byte) = start.get(at) {
+                    at += if byte == b'\\' { 2 } else { 1 };
+                    if byte == b'"' {
+                        break;
+                    }
+                }
+                if is_name {
+                    // One that is cut off is no text, and is left out.
+                    let text = start.get(from..at).unwrap_or_default();
+                    names.extend(serde_json::from_slice::<String>(text));
+                }
+                is_name = false;
+            }
+            _ => {}
+        }
+    }
+    names
 }
 
 /// The first bytes of a file.

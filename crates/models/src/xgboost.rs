@@ -21,7 +21,7 @@ use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use crate::error::OpenError;
-use crate::open::{Format, OpenOptions};
+use crate::open::{self, Format, OpenOptions, Spelling};
 use crate::trees::{
     Categories, Category, Ensemble, Input, Inputs, Kind, Link, Output, Place, Precision, Refused,
     Test, TreeModel, Unknown,
@@ -66,14 +66,9 @@ fn is_ubjson(start: &[u8]) -> bool {
         .is_some_and(|key| key.starts_with(b"learner") || key.starts_with(b"version"))
 }
 
-/// A JSON object whose first key is `learner`, or one that has both `learner` and `version`.
+/// A JSON object with a `learner`.
 fn is_json(start: &[u8]) -> bool {
-    let text = String::from_utf8_lossy(start);
-    let first = text.trim_start().strip_prefix('{').map(str::trim_start);
-    first.is_some_and(|first| {
-        first.starts_with("\"learner\"")
-            || (first.starts_with("\"version\"") && first.contains("\"learner\""))
-    })
+    open::top_names(start).iter().any(|name| name == "learner")
 }
 
 fn read(bytes: &[u8]) -> Result<TreeModel, Refused> {
@@ -332,7 +327,7 @@ impl Learner {
         let inputs = Inputs {
             inputs: inputs.collect::<Result<_, String>>()?,
             precision: Precision::Single,
-            blanks_replaced: false,
+            spelling: Spelling::Exact,
         };
         let output = Output {
             precision: Precision::Single,

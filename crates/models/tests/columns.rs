@@ -6,12 +6,13 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field, Schema};
 use facts_engine::population::{Column, Declaration, Feature, Protected};
-use facts_models::{AdditiveModel, Fit, Input, InputKind};
+use facts_models::{AdditiveModel, Fit, Input, InputKind, OpenOptions, Spelling, open};
 
 fn input(column: &str, kind: InputKind) -> Input {
     Input {
         column: column.to_owned(),
         kind,
+        spelling: Spelling::Exact,
     }
 }
 
@@ -152,7 +153,10 @@ fn names_that_an_exporter_respelled_are_found() {
         .map(|name| Field::new(*name, DataType::Int64, true))
         .collect();
     let inputs = ["hours_per_week", "marital_status", "_2nd_job", "a_b"];
-    let inputs = inputs.map(|name| input(name, InputKind::Number));
+    let inputs = inputs.map(|name| Input {
+        spelling: Spelling::Exported,
+        ..input(name, InputKind::Number)
+    });
     let fit = Fit::check_schema(&inputs, &Schema::new(fields), &["marital status"]);
     assert_eq!(
         fit.to_string(),
@@ -164,4 +168,57 @@ fn names_that_an_exporter_respelled_are_found() {
   + unused     `a-b`, `a b`: the model does not read them
   * protected  `marital status`: the model reads the protected attribute itself, so people are treated differently by it directly"
     );
+}
+
+/// Each format is as generous as the model itself is when it is asked.
+#[test]
+fn names_are_only_respelled_where_the_model_finds_them() {
+    let table = |names: &[&str]| {
+        let fields = names.iter().map(|&n| Field::new(n, DataType::Int64, true));
+        Schema::new(fields.collect::<Vec<_>>())
+    };
+    let of = |spelling, name: &str, columns: &[&str]| {
+        let input = Input {
+            spelling,
+            ..input(name, InputKind::Number)
+        };
+        Fit::check_schema(&[input], &table(columns), &[])
+    };
+    let hyphens = ["native-country"];
+    let blanks = ["native country"];
+    for (spelling, in_hyphens, in_blanks) in [
+        (Spelling::Exact, false, false),
+        (Spelling::Blanks, false, true),
+        (Spelling::Exported, true, true),
+    ] {
+        for (columns, found) in [(&hyphens, in_hyphens), (&blanks, in_blanks)] {
+            let fit = of(spelling, "native_country", columns);
+            assert_eq!(fit.is_ok(), found, "{spelling:?} {columns:?}");
+            assert_eq!(fit.respelled.len(), usize::from(found));
+            let closest = fit.missing.first().and_then(|m| m.closest.as_deref());
+            assert_eq!(closest, (!found).then_some(columns[0]));
+        }
+    }
+
+    // A linear model does not find it, and says so both before and when it is asked.
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.json");
+    std::fs::write(
+        &path,
+        r#"{"intercept": 0, "numbers": {"native_country": 1}}"#,
+    )
+    .unwrap();
+    let linear = open(path.to_str().unwrap(), &OpenOptions::default()).unwrap();
+    let fit = Fit::check_schema(&linear.inputs.unwrap(), &table(&hyphens), &[]);
+    assert_eq!(
+        fit.to_string(),
+        "the table does not fit the model:
+  - missing    `native_country`; did you mean the table's `native-country`?
+  + unused     `native-country`: the model does not read it"
+    );
+    let rows = RecordBatch::try_from_iter([(
+        "native-country",
+        Arc::new(Int64Array::from(vec![1])) as ArrayRef,
+    )]);
+    assert!(linear.model.predict(&rows.unwrap()).is_err());
 }

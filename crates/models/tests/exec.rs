@@ -7,44 +7,21 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)]
 
+mod support;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray};
+use arrow_array::{Array, ArrayRef, RecordBatch, StringArray};
 use facts_models::{OpenOptions, Opened, open};
 
-/// A place in the repository.
-fn in_repository(path: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../..")
-        .join(path)
-}
-
-/// The interpreter that a variable names.
-fn interpreter(variable: &str) -> Option<String> {
-    let found = std::env::var(variable).ok().filter(|path| !path.is_empty());
-    if found.is_none() {
-        let is_ci = std::env::var("CI").is_ok_and(|ci| ci == "true");
-        assert!(!is_ci, "{variable} must be set on CI");
-        eprintln!("LEFT OUT: set {variable} to run this test");
-    }
-    found
-}
+use support::{findings, in_repository, interpreter, with_column, yes};
 
 /// So many people, different from one another.
 fn people(rows: usize) -> RecordBatch {
-    let jobs = ["clerk", "manager", "driver", "juggler"];
-    let job = StringArray::from_iter_values((0..rows).map(|i| jobs[i % 4]));
-    let hours = Int64Array::from_iter_values((0..rows).map(|i| (i * 7 % 61) as i64));
-    let debt = Float64Array::from_iter_values((0..rows).map(|i| (i % 13) as f64 / 8.0));
-    RecordBatch::try_from_iter([
-        ("job", Arc::new(job) as ArrayRef),
-        ("hours", Arc::new(hours)),
-        ("debt", Arc::new(debt)),
-    ])
-    .unwrap()
+    support::people(&["clerk", "manager", "driver", "juggler"], rows)
 }
 
 fn options(change: impl FnOnce(&mut OpenOptions)) -> OpenOptions {
@@ -83,18 +60,6 @@ fn linear_answer(rows: &RecordBatch) -> ArrayRef {
     linear.model.predict(rows).unwrap()
 }
 
-fn yes(answer: &ArrayRef) -> Vec<bool> {
-    match answer.as_boolean_opt() {
-        Some(answer) => answer.values().iter().collect(),
-        None => answer
-            .as_primitive::<arrow_array::types::Float64Type>()
-            .values()
-            .iter()
-            .map(|&class| class == 1.0)
-            .collect(),
-    }
-}
-
 /// Several batches, several workers, and twice: the answers are those of the linear model.
 fn agrees_with_linear(spec: &str) {
     let rows = people(1000);
@@ -112,11 +77,12 @@ fn agrees_with_linear(spec: &str) {
     assert_eq!(opened.model.predict(&rows.slice(0, 0)).unwrap().len(), 0);
 }
 
-fn example(interpreter: &str, prefix: &str, script: &str) -> String {
+fn example(interpreter: &Path, prefix: &str, script: &str) -> String {
     let script = in_repository("examples/exec").join(script);
     let model = in_repository("examples/exec/model.json");
     format!(
-        "{prefix}:'{interpreter}' '{}' '{}'",
+        "{prefix}:'{}' '{}' '{}'",
+        interpreter.display(),
         script.display(),
         model.display()
     )
@@ -171,26 +137,20 @@ fn an_audit_by_a_program_is_that_of_the_linear_model() {
     let Some(python) = interpreter("FACTS_PYTHON") else {
         return;
     };
-    let rows = people(600);
     let sex = StringArray::from_iter_values((0..600).map(|i| ["f", "m"][(i / 5) % 2]));
-    let schema = rows.schema();
-    let names = schema.fields().iter().map(|field| field.name().as_str());
-    let columns = names.zip(rows.columns().iter().cloned());
-    let rows = RecordBatch::try_from_iter(columns.chain([("sex", Arc::new(sex) as ArrayRef)]));
+    let rows = with_column(&people(600), "sex", Arc::new(sex));
     let population = Declaration::new()
         .feature(Feature::categorical("job"))
         .feature(Feature::binned("hours", Edges::EqualWidth(4)).view(View::Raw(Move::Median)))
         .context("debt")
         .protected(Protected::attribute("sex"))
-        .read([rows.unwrap()])
+        .read([rows])
         .unwrap();
     let settings = Options::new().support("0.05".parse().unwrap());
     let audited = |spec: &str| {
         let opened = started(spec, |options| options.batch_rows = Some(50));
-        let mut audit = audit(&population, &*opened.model, &settings, Watch::nobody()).unwrap();
-        // The linear model adds differences and is sent no counterfactual rows.
-        audit.sizes.counterfactual_rows_asked = 0;
-        serde_json::to_string(&audit).unwrap()
+        let audit = audit(&population, &*opened.model, &settings, Watch::nobody()).unwrap();
+        String::from_utf8(findings(&audit)).unwrap()
     };
     let linear = in_repository("examples/exec/model.json");
     let expected = audited(&format!("linear:{}", linear.display()));
@@ -392,9 +352,9 @@ fn batches_larger_than_any_pipe_do_not_block() {
     assert_eq!(answer.len(), 200_000);
 }
 
-fn fault(python: &str, fault: &str) -> String {
+fn fault(python: &Path, fault: &str) -> String {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/support/exec_faults.py");
-    format!("exec:'{python}' '{}' {fault}", script.display())
+    format!("exec:'{}' '{}' {fault}", python.display(), script.display())
 }
 
 #[test]
@@ -482,7 +442,7 @@ fn an_arrow_program_that_hangs_is_stopped() {
 #[ignore = "a measurement"]
 fn rows_a_second() {
     let rows = people(1 << 17);
-    let python = interpreter("FACTS_PYTHON").unwrap_or("python3".to_owned());
+    let python = interpreter("FACTS_PYTHON").unwrap_or(PathBuf::from("python3"));
     let mut specs = vec![
         shell("echo 1"),
         "exec-csv:sed -e 1d -e s/..*/1/ -u".to_owned(),

@@ -6,37 +6,21 @@
 //! Without them they are left out, and say so; on CI that is a failure.
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)]
 
+mod support;
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::path::Path;
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::Float64Type;
-use arrow_array::{Array, ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray};
-use facts_models::{Headers, OpenOptions, open};
+use arrow_array::{Array, ArrayRef, RecordBatch, StringArray};
+use facts_models::{Headers, OpenOptions, Opened, open};
 
-/// How long a real server may take to start.
-const START: Duration = Duration::from_secs(120);
-
-fn interpreter(variable: &str) -> Option<PathBuf> {
-    let found = std::env::var(variable).ok().filter(|path| !path.is_empty());
-    if found.is_none() {
-        let is_ci = std::env::var("CI").is_ok_and(|ci| ci == "true");
-        assert!(!is_ci, "{variable} must be set on CI");
-        eprintln!("LEFT OUT: set {variable} to run this test against a real server");
-    }
-    found.map(PathBuf::from)
-}
-
-/// A port that was free a moment ago.
-fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.local_addr().unwrap().port()
-}
+use support::server::{Server, free_port};
+use support::{in_repository, interpreter, run, yes};
 
 /// Rows of the table that `support/http_model.py` makes its model from, and some that it never saw.
 fn people(rows: usize) -> RecordBatch {
@@ -47,15 +31,7 @@ fn people(rows: usize) -> RecordBatch {
         "self, employed",
         "\"juggler\"",
     ];
-    let job = StringArray::from_iter_values((0..rows).map(|i| jobs[i % 5]));
-    let hours = Int64Array::from_iter_values((0..rows).map(|i| (i * 7 % 61) as i64));
-    let debt = Float64Array::from_iter_values((0..rows).map(|i| (i % 37) as f64 / 8.0 - 2.0));
-    RecordBatch::try_from_iter([
-        ("job", Arc::new(job) as ArrayRef),
-        ("hours", Arc::new(hours)),
-        ("debt", Arc::new(debt)),
-    ])
-    .unwrap()
+    support::people(&jobs, rows)
 }
 
 fn options(change: impl FnOnce(&mut OpenOptions)) -> OpenOptions {
@@ -65,153 +41,34 @@ fn options(change: impl FnOnce(&mut OpenOptions)) -> OpenOptions {
     options
 }
 
-fn yes(answer: &ArrayRef) -> Vec<bool> {
-    match answer.as_boolean_opt() {
-        Some(answer) => answer.values().iter().collect(),
-        None => {
-            let classes = answer.as_primitive::<Float64Type>().values();
-            classes.iter().map(|&class| class == 1.0).collect()
-        }
-    }
+/// Writes the model that a server is to serve.
+fn write_model(python: &Path, server: &str, folder: &Path) {
+    let script = in_repository("crates/models/tests/support/http_model.py");
+    run(python, &script, [Path::new(server), folder]);
 }
 
-/// A real server, with the folder it serves from; ended when dropped.
-struct Server {
-    process: Child,
-    folder: tempfile::TempDir,
-    url: String,
+fn mlflow(python: &Path) -> Server {
+    Server::mlflow(python, |folder| write_model(python, "mlflow", folder))
 }
 
-impl Server {
-    fn mlflow(python: &Path) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let port = free_port();
-        write_model(python, &["mlflow", path_text(folder.path())]);
-        let mut serve = Command::new(python);
-        serve.args(["-m", "mlflow", "models", "serve", "--model-uri", "model"]);
-        serve.args(["--host", "127.0.0.1", "--port", &port.to_string()]);
-        serve.args(["--env-manager", "local"]);
-        Self::start(serve, python, folder, port, "/invocations")
-    }
-
-    fn mlserver(python: &Path) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let ports = [(); 3].map(|()| free_port().to_string());
-        let [http, grpc, metrics] = ports.each_ref().map(String::as_str);
-        write_model(
-            python,
-            &["mlserver", path_text(folder.path()), http, grpc, metrics],
-        );
-        let mut serve = Command::new(python.with_file_name("mlserver"));
-        serve.args(["start", "."]);
-        let port = http.parse().unwrap();
-        Self::start(serve, python, folder, port, "/v2/models/loans")
-    }
-
-    fn start(
-        mut serve: Command,
-        python: &Path,
-        folder: tempfile::TempDir,
-        port: u16,
-        path: &str,
-    ) -> Self {
-        let log = std::fs::File::create(folder.path().join("log")).unwrap();
-        // `mlflow` starts `uvicorn`, which stands beside the interpreter.
-        let programs = path_text(python.parent().unwrap());
-        let paths = std::env::var("PATH").unwrap_or_default();
-        serve
-            .current_dir(folder.path())
-            .env("PATH", format!("{programs}:{paths}"))
-            .stdin(Stdio::null())
-            .stdout(log.try_clone().unwrap())
-            .stderr(log);
-        #[cfg(unix)]
-        std::os::unix::process::CommandExt::process_group(&mut serve, 0);
-        let process = serve
-            .spawn()
-            .unwrap_or_else(|error| panic!("cannot start {serve:?}: {error}"));
-        let url = format!("http://127.0.0.1:{port}{path}");
-        let mut server = Self {
-            process,
-            folder,
-            url,
-        };
-        server.wait_until_it_answers(port, path);
-        server
-    }
-
-    fn wait_until_it_answers(&mut self, port: u16, path: &str) {
-        let ready = match path {
-            "/invocations" => "/ping".to_owned(),
-            model => format!("{model}/ready"),
-        };
-        let begin = Instant::now();
-        while !is_ready(port, &ready) {
-            let ended = self.process.try_wait().unwrap();
-            if ended.is_some() || begin.elapsed() > START {
-                let log = std::fs::read_to_string(self.folder.path().join("log"));
-                panic!("the server did not start ({ended:?}):\n{}", log.unwrap());
-            }
-            std::thread::sleep(Duration::from_millis(200));
-        }
-    }
-
-    /// The same model, in this process.
-    fn linear(&self) -> String {
-        format!(
-            "linear:{}",
-            path_text(&self.folder.path().join("linear.json"))
-        )
-    }
-
-    fn stop(&mut self) {
-        // The server's own processes are in its group.
-        let _ = Command::new("kill")
-            .args(["-9", "--", &format!("-{}", self.process.id())])
-            .stderr(Stdio::null())
-            .status();
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
+fn mlserver(python: &Path) -> Server {
+    Server::mlserver(python, |folder| write_model(python, "mlserver", folder))
 }
 
-impl Drop for Server {
-    fn drop(&mut self) {
-        self.stop();
-    }
-}
-
-fn path_text(path: &Path) -> &str {
-    path.to_str().unwrap()
-}
-
-fn write_model(python: &Path, arguments: &[&str]) {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/support/http_model.py");
-    let output = Command::new(python).arg(script).args(arguments).output();
-    let output = output.unwrap_or_else(|error| panic!("cannot run {}: {error}", python.display()));
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "the model cannot be made: {said}");
-}
-
-fn is_ready(port: u16, path: &str) -> bool {
-    let ask = || -> std::io::Result<String> {
-        let mut stream = TcpStream::connect(("127.0.0.1", port))?;
-        stream.set_read_timeout(Some(Duration::from_secs(2)))?;
-        write!(
-            stream,
-            "GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
-        )?;
-        let mut line = String::new();
-        BufReader::new(stream).read_line(&mut line)?;
-        Ok(line)
-    };
-    ask().is_ok_and(|line| line.contains(" 200 "))
+/// The model that a server serves, in this process.
+fn linear(server: &Server) -> Opened {
+    let path = server.folder.path().join("linear.json");
+    open(
+        &format!("linear:{}", path.display()),
+        &OpenOptions::default(),
+    )
+    .unwrap()
 }
 
 /// What must hold of any server of the model.
 fn agrees_with_linear(server: &Server) {
     let rows = people(1000);
-    let linear = open(&server.linear(), &OpenOptions::default()).unwrap();
+    let linear = linear(server);
     let expected = yes(&linear.model.predict(&rows).unwrap());
     assert!(expected.contains(&true) && expected.contains(&false));
     for batch_rows in [1000, 64] {
@@ -220,14 +77,11 @@ fn agrees_with_linear(server: &Server) {
         assert_eq!(yes(&answer), expected);
     }
     // More columns than the model wants, and another name for one of them.
-    let schema = rows.schema();
-    let names = schema
-        .fields()
-        .iter()
-        .map(|f| f.name().replace("job", "beruf"));
+    let renamed = ["beruf", "hours", "debt"]
+        .into_iter()
+        .zip(rows.columns().iter().cloned());
     let flags = Arc::new(arrow_array::BooleanArray::from(vec![true; 1000])) as ArrayRef;
-    let columns = names.zip(rows.columns().iter().cloned());
-    let more = RecordBatch::try_from_iter(columns.chain([("flag".to_owned(), flags)])).unwrap();
+    let more = RecordBatch::try_from_iter(renamed.chain([("flag", flags)])).unwrap();
     let served = open(
         &server.url,
         &options(|o| o.columns = [("job".to_owned(), "beruf".to_owned())].into()),
@@ -274,7 +128,7 @@ fn a_real_mlflow_server_answers_as_the_linear_model_does() {
     let Some(python) = interpreter("FACTS_PYTHON_MLFLOW") else {
         return;
     };
-    let server = Server::mlflow(&python);
+    let server = mlflow(&python);
     agrees_with_linear(&server);
     without_debt_then_without_server(
         server,
@@ -290,7 +144,7 @@ fn a_real_mlserver_answers_as_the_linear_model_does() {
     let Some(python) = interpreter("FACTS_PYTHON_OIP") else {
         return;
     };
-    let server = Server::mlserver(&python);
+    let server = mlserver(&python);
     agrees_with_linear(&server);
 
     // Probabilities of both classes, in another output of the same model.
@@ -320,6 +174,73 @@ fn a_real_mlserver_answers_as_the_linear_model_does() {
     );
 
     without_debt_then_without_server(server, &["status 500", "columns are missing: {'debt'}"]);
+}
+
+/// An authority that nobody knows, and a server with a certificate of it.
+#[test]
+fn a_server_behind_tls_is_trusted_by_its_authority() {
+    use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
+    let Some(python) = interpreter("FACTS_PYTHON") else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, text: String| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    };
+    let authority = |name: &str| {
+        let key = KeyPair::generate().unwrap();
+        let mut params = CertificateParams::new(Vec::new()).unwrap();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let certificate = params.self_signed(&key).unwrap();
+        (file(name, certificate.pem()), Issuer::new(params, key))
+    };
+    let (ca, issuer) = authority("ca.pem");
+    let (other, _) = authority("other.pem");
+    let key = KeyPair::generate().unwrap();
+    let params = CertificateParams::new(vec!["127.0.0.1".to_owned()]).unwrap();
+    let certificate = params.signed_by(&key, &issuer).unwrap();
+    let chain = file("server.pem", certificate.pem());
+    let key = file("key.pem", key.serialize_pem());
+
+    let script = in_repository("crates/models/tests/support/https_server.py");
+    let mut server = Command::new(python)
+        .args([&script, &chain, &key])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut port = String::new();
+    let mut output = BufReader::new(server.stdout.take().unwrap());
+    output.read_line(&mut port).unwrap();
+    let url = format!("https://127.0.0.1:{}/invocations", port.trim());
+    let opened = |ca: Option<&Path>| {
+        let options = options(|o| o.ca = ca.map(Path::to_owned));
+        open(&url, &options).map_err(|error| error.to_string())
+    };
+
+    let served = opened(Some(&ca)).map(|served| {
+        assert_eq!(served.description, format!("MLflow server at {url}"));
+        served.model.predict(&people(1000))
+    });
+    let refused = [None, Some(other.as_path())].map(|ca| opened(ca).map(|_| ()));
+    let nothing = [&script, &folder.path().join("none")].map(|ca| opened(Some(ca)).map(|_| ()));
+    server.kill().unwrap();
+    server.wait().unwrap();
+
+    let expected: Vec<bool> = (0..1000).map(|i| i * 7 % 61 > 40).collect();
+    assert_eq!(yes(&served.unwrap().unwrap()), expected);
+    for error in refused {
+        let error = error.unwrap_err();
+        assert!(error.contains("certificate"), "{error}");
+        assert!(error.contains("give its authority's PEM file"), "{error}");
+    }
+    let [none_in_it, no_file] = nothing.map(Result::unwrap_err);
+    assert!(none_in_it.contains("holds no certificates"), "{none_in_it}");
+    assert!(
+        no_file.contains("cannot read the file of certificates"),
+        "{no_file}"
+    );
 }
 
 /// A server that answers its requests with what it is told, one after the other, and keeps what it
@@ -597,8 +518,8 @@ fn no_more_requests_at_the_same_time_than_workers() {
 fn rows_a_second() {
     let rows = people(1 << 16);
     let servers = [
-        interpreter("FACTS_PYTHON_MLFLOW").map(|python| Server::mlflow(&python)),
-        interpreter("FACTS_PYTHON_OIP").map(|python| Server::mlserver(&python)),
+        interpreter("FACTS_PYTHON_MLFLOW").map(|python| mlflow(&python)),
+        interpreter("FACTS_PYTHON_OIP").map(|python| mlserver(&python)),
     ];
     for server in servers.iter().flatten() {
         for (batch_rows, workers) in [(512, 1), (4096, 1), (512, 4), (4096, 4), (32768, 4)] {

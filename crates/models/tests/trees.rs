@@ -16,7 +16,7 @@ use arrow_array::{ArrayRef, RecordBatch};
 use facts_engine::flips::{Model, ModelError};
 use facts_engine::population::{Declaration, Edges, Feature, Missing, Population, Protected, View};
 use facts_engine::{Audit, Options, Sizes, Watch, audit};
-use facts_models::{Input, InputKind, OpenOptions, TreeModel, open};
+use facts_models::{Input, InputKind, OpenOptions, Spelling, TreeModel, open};
 use serde::Deserialize;
 
 /// How far a probability may be from the library's.
@@ -69,9 +69,10 @@ fn the_small_models_answer_like_their_libraries() {
 
 #[test]
 fn models_are_recognised_and_tell_what_they_read() {
-    let number = |column: &str| Input {
+    let number = |column: &str, spelling| Input {
         column: column.to_owned(),
         kind: InputKind::Number,
+        spelling,
     };
     for (file, library, hours) in [
         ("lightgbm.txt", "LightGBM", "hours_per_week"),
@@ -86,13 +87,50 @@ fn models_are_recognised_and_tell_what_they_read() {
             assert_eq!(opened.description, format!("{library}, 3 trees"));
             assert_eq!(opened.file.as_deref(), Some(path.as_path()));
             let inputs = opened.inputs.unwrap();
-            assert_eq!(inputs[0], number(hours));
+            let spelling = match library {
+                "LightGBM" => Spelling::Blanks,
+                _ => Spelling::Exact,
+            };
+            assert_eq!(inputs[0], number(hours, spelling));
             let job = inputs.iter().find(|input| input.column == "job").unwrap();
             let InputKind::Text(Some(categories)) = &job.kind else {
                 panic!("{job:?}");
             };
             assert_eq!(categories[3], " driver");
         }
+    }
+}
+
+/// A column may be called as a part of another format is.
+#[test]
+fn a_model_is_told_by_its_own_parts_and_not_by_its_columns() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("model.json");
+    let of = |text: &str| {
+        std::fs::write(&path, text).unwrap();
+        open(path.to_str().unwrap(), &OpenOptions::default()).map(|opened| opened.description)
+    };
+    let xgboost = std::fs::read_to_string(fixture("xgboost.json")).unwrap();
+    let renamed = xgboost.replace("\"age\"", "\"intercept\"");
+    assert!(renamed.find("\"intercept\"").unwrap() < 4096);
+    assert_eq!(of(&renamed).unwrap(), "XGBoost, 3 trees");
+    let learner = "{\"numbers\": {\"learner\": 1, \"version\": 2}, \"intercept\": -1}";
+    assert_eq!(of(learner).unwrap(), "linear, 2 columns");
+    // The intercept may come after more levels than are looked at.
+    let levels: Vec<String> = (0..2000).map(|i| format!("\"level {i}\": 0.5")).collect();
+    let long = format!(
+        "{{\"levels\": {{\"job, {{\\\"]\": {{{}}}}}, \"intercept\": 1}}",
+        levels.join(",")
+    );
+    assert_eq!(of(&long).unwrap(), "linear, 1 columns");
+    for other in [
+        "{}",
+        "[1]",
+        "{\"coefficients\": [\"intercept\"]}",
+        "\"intercept\"",
+    ] {
+        let error = of(other).unwrap_err().to_string();
+        assert!(error.contains("is no model that can be opened"), "{error}");
     }
 }
 

@@ -1,14 +1,33 @@
 //! What an audit found, for people to read.
 //!
-//! The engine counts; this crate only says. A [`Csc`] is the comparative subgroup counterfactual of
-//! one subgroup under one definition, as data; [`text`] writes it as plain text. Another form of
-//! report is another file that reads the same data.
+//! The engine counts; this crate only says. A [`Record`] is an audit with where it comes from, as it
+//! is saved. A [`Report`] is a record under the definitions asked for; every form of report is one
+//! file that starts from it and one line in [`FORMS`]. A [`Csc`] is the comparative subgroup
+//! counterfactual of one subgroup under one definition, which all forms show.
 
 mod csc;
+pub mod csv;
+pub mod diff;
+mod finding;
+mod forms;
+mod grid;
+mod html;
+pub mod json;
+pub mod markdown;
+pub mod overview;
+pub mod parquet;
 mod record;
 mod report;
+pub mod sheets;
 pub mod text;
+mod wanted;
 
-pub use self::csc::{Csc, CscGroup, Recourse};
+pub use self::csc::{Condition, Csc, CscGroup, Recourse};
+pub use self::diff::Diff;
+pub use self::finding::finding_id;
+pub use self::forms::{FORMS, Form};
+pub use self::grid::{Grid, Side};
+pub use self::html::html;
 pub use self::record::{BaseRate, BaseRates, ModelOrigin, Origin, Record, TrainingNote, VERSION};
-pub use self::report::{Column, Report};
+pub use self::report::{Column, Report, Showing};
+pub use self::wanted::Wanted;

@@ -2,10 +2,11 @@
 
 use facts_engine::Error;
 use facts_engine::definitions::{self, Definition};
-use facts_engine::ranking::{Filters, Ranking};
+use facts_engine::ranking::{AggregatedRankings, Filters, Ranking, RankingAnalysis};
 
 use crate::csc::Csc;
 use crate::record::Record;
+use crate::wanted::Wanted;
 
 /// A record and its rankings.
 #[derive(Debug)]
@@ -23,6 +24,31 @@ pub struct Column {
     pub definition: Box<dyn Definition>,
     /// The subgroups, most unfair first.
     pub ranking: Ranking,
+}
+
+/// Which findings are shown.
+#[derive(Clone, Debug, Default)]
+pub struct Showing {
+    /// How many of each definition.
+    pub top: usize,
+    /// What is left out.
+    pub filters: Filters,
+    /// Only subgroups whose predicate says so.
+    pub wanted: Option<Wanted>,
+}
+
+impl Showing {
+    /// The first `top` unfair findings of each definition.
+    pub fn top(top: usize) -> Self {
+        Self {
+            top,
+            filters: Filters {
+                drop_fair: true,
+                ..Filters::default()
+            },
+            wanted: None,
+        }
+    }
 }
 
 impl Column {
@@ -57,13 +83,34 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// The first `top` findings by one of the columns.
-    pub fn findings(&self, column: &Column, filters: &Filters, top: usize) -> Vec<Csc> {
+    /// What is shown of one of the columns.
+    pub fn findings(&self, column: &Column, showing: &Showing) -> Vec<Csc> {
         let audit = &self.record.audit;
-        let shown = audit.show(&column.ranking, column.definition.as_ref(), filters);
-        let first = shown.iter().take(top);
-        first
+        let definition = column.definition.as_ref();
+        let shown = audit.show(&column.ranking, definition, &showing.filters);
+        shown
+            .iter()
+            .filter(|shown| {
+                let predicate = &audit.subgroups[shown.ranked.subgroup].predicate;
+                let wanted = showing.wanted.as_ref();
+                wanted.is_none_or(|wanted| wanted.admits(predicate))
+            })
+            .take(showing.top)
             .map(|shown| Csc::new(audit, &column.ranking, shown))
             .collect()
+    }
+
+    /// How each definition ranks.
+    pub fn ranking_analysis(&self) -> RankingAnalysis {
+        self.record.audit.ranking_analysis(&self.rankings())
+    }
+
+    /// Where the first of each definition stand under the others.
+    pub fn aggregated_rankings(&self) -> AggregatedRankings {
+        self.record.audit.aggregated_rankings(&self.rankings())
+    }
+
+    fn rankings(&self) -> Vec<&Ranking> {
+        self.columns.iter().map(|column| &column.ranking).collect()
     }
 }

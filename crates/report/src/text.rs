@@ -2,66 +2,188 @@
 
 use std::fmt::{self, Write};
 
+use anstyle::{AnsiColor, Style};
+use facts_engine::definitions::GroupValue;
 use facts_engine::distribution::{Count, Share};
 
 use crate::csc::{Csc, CscGroup, Recourse};
+use crate::overview;
+use crate::report::{Report, Showing};
+
+/// How the parts of a text stand out. Where colours are not wanted, all styles are empty.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Palette {
+    /// Who is spoken of.
+    pub who: Style,
+    /// What makes a way out.
+    pub way: Style,
+    /// That there is no way out, and whom the bias is against.
+    pub bias: Style,
+    /// That there is no bias.
+    pub fair: Style,
+    /// What is said by the way.
+    pub aside: Style,
+    /// Headings.
+    pub heading: Style,
+}
+
+impl Palette {
+    /// No styles at all.
+    pub const PLAIN: Self = Self {
+        who: Style::new(),
+        way: Style::new(),
+        bias: Style::new(),
+        fair: Style::new(),
+        aside: Style::new(),
+        heading: Style::new(),
+    };
+
+    /// For a terminal.
+    pub const COLOURED: Self = Self {
+        who: Style::new().bold(),
+        way: AnsiColor::Cyan.on_default(),
+        bias: AnsiColor::Red.on_default().bold(),
+        fair: AnsiColor::Green.on_default(),
+        aside: Style::new().dimmed(),
+        heading: Style::new().bold().underline(),
+    };
+}
+
+/// Text in a style; nothing is added where the style is empty.
+pub(crate) fn styled(style: Style, text: impl fmt::Display) -> String {
+    format!("{style}{text}{style:#}")
+}
 
 impl fmt::Display for Csc {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "If {}:", self.predicate)?;
-        for group in &self.groups {
-            write!(f, "{group}")?;
-        }
-        if self.against.is_empty() {
-            return writeln!(f, "    Fair by {}.", self.definition);
-        }
-        let against: Vec<String> = self
-            .against
-            .iter()
-            .map(|name| format!("'{}'", name.trim()))
-            .collect();
-        writeln!(
-            f,
-            "    Bias against {} by {}. Unfairness score = {}.",
-            against.join(" and "),
-            self.definition,
-            number(self.score)
-        )
+        f.write_str(&csc(self, &Palette::PLAIN))
     }
 }
 
-impl fmt::Display for CscGroup {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
-            f,
-            "    Protected subgroup '{}', {} covered ({} of {})",
-            self.name.trim(),
-            percent(Share::new(self.members, self.affected)),
-            count(self.members),
-            count(self.affected)
-        )?;
-        if self.recourses.is_empty() {
-            return writeln!(f, "        No recourse for this subgroup.");
+/// What the audit covered, and the first findings of each definition.
+pub fn report(report: &Report<'_>, showing: &Showing, palette: &Palette) -> String {
+    overview(report, palette) + "\n" + &findings(report, showing, palette)
+}
+
+/// What the audit covered.
+pub fn overview(report: &Report<'_>, palette: &Palette) -> String {
+    let mut text = String::new();
+    for (name, fact) in overview::facts(report) {
+        text += &format!(
+            "{} {fact}\n",
+            styled(palette.heading, format!("{name:<10}"))
+        );
+    }
+    text + "\n" + &overview::groups(report).text(2)
+}
+
+/// The first findings of each definition.
+pub fn findings(report: &Report<'_>, showing: &Showing, palette: &Palette) -> String {
+    let mut text = String::new();
+    for column in &report.columns {
+        let ranking = &column.ranking;
+        let about = column.kind().map_or("", |kind| kind.about);
+        let counts = format!(
+            "{} of {} subgroups unfair",
+            count(ranking.unfair().len() as u64),
+            count(ranking.ranked.len() as u64)
+        );
+        text += &format!(
+            "{}\n{}\n\n",
+            styled(palette.heading, &ranking.title),
+            styled(palette.aside, format!("{about} {counts}."))
+        );
+        let findings = report.findings(column, showing);
+        if findings.is_empty() {
+            text += "No finding to show.\n\n";
         }
-        for Recourse {
-            change,
-            cost,
-            flips,
-        } in &self.recourses
-        {
-            let effectiveness = match flips {
-                Count::Known(flips) => percent(Share::new(*flips, self.members)),
-                Count::Suppressed => "suppressed".to_owned(),
-            };
-            writeln!(
-                f,
-                "        Make {change} with effectiveness {effectiveness} (cost {})",
-                number(*cost)
-            )?;
+        for finding in &findings {
+            let rank = finding
+                .rank
+                .map_or_else(|| "Fair".to_owned(), |rank| format!("Rank {rank}"));
+            let id = styled(palette.aside, format!("finding {}", finding.finding));
+            text += &format!("{rank}, {id}\n{}\n", csc(finding, palette));
         }
-        Ok(())
+    }
+    text
+}
+
+/// A comparative subgroup counterfactual in the paper's shape.
+pub fn csc(csc: &Csc, palette: &Palette) -> String {
+    let mut text = format!("If {}:\n", styled(palette.who, &csc.predicate));
+    for group in &csc.groups {
+        text += &of_group(group, palette);
+    }
+    if csc.against.is_empty() {
+        let verdict = styled(palette.fair, format!("Fair by {}.", csc.definition));
+        return text + &format!("    {verdict}\n");
+    }
+    let against: Vec<String> = csc
+        .against
+        .iter()
+        .map(|name| format!("'{}'", name.trim()))
+        .collect();
+    let bias = styled(
+        palette.bias,
+        format!("Bias against {}", against.join(" and ")),
+    );
+    text + &format!(
+        "    {bias} by {}. Unfairness score = {}.\n",
+        csc.definition,
+        styled(palette.bias, number(csc.score))
+    )
+}
+
+fn of_group(group: &CscGroup, palette: &Palette) -> String {
+    let covered = format!(
+        "{} covered ({} of {})",
+        percent(Share::new(group.members, group.affected)),
+        count(group.members),
+        count(group.affected)
+    );
+    let mut text = format!(
+        "    Protected subgroup '{}', {covered}\n",
+        styled(palette.who, group.name.trim())
+    );
+    if group.recourses.is_empty() {
+        let none = styled(palette.bias, "No recourse for this subgroup.");
+        return text + &format!("        {none}\n");
+    }
+    for Recourse {
+        change,
+        cost,
+        flips,
+        ..
+    } in &group.recourses
+    {
+        let effectiveness = styled(palette.way, effectiveness(*flips, group.members));
+        text += &format!(
+            "        Make {change} with effectiveness {effectiveness} (cost {})\n",
+            number(*cost)
+        );
+    }
+    text
+}
+
+/// How often an action works, in percent.
+pub fn effectiveness(flips: Count, members: u64) -> String {
+    match flips {
+        Count::Known(flips) => percent(Share::new(flips, members)),
+        Count::Suppressed => SUPPRESSED.to_owned(),
     }
 }
+
+/// How a group fares under a definition.
+pub fn value(value: GroupValue) -> String {
+    match value {
+        GroupValue::Share(share) => percent(share),
+        GroupValue::Count(actions) => count(actions),
+        GroupValue::Cost(cost) => number(cost),
+    }
+}
+
+/// What stands in the place of a count too small to be told.
+pub const SUPPRESSED: &str = "suppressed";
 
 /// A share in percent with two decimals.
 pub fn percent(share: Share) -> String {
@@ -112,6 +234,7 @@ mod tests {
             name: name.to_owned(),
             members,
             affected,
+            value: GroupValue::Cost(f64::INFINITY),
             recourses,
         };
         let recourse = Recourse {
@@ -120,6 +243,9 @@ mod tests {
             flips: Count::Known(31),
         };
         let csc = Csc {
+            finding: "0123456789ab".to_owned(),
+            items: Vec::new(),
+            significant: None,
             predicate: "age = (41.0, 50.0], occupation = Sales".to_owned(),
             groups: vec![
                 group("Male", 78, 6_612, vec![recourse]),

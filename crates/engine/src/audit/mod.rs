@@ -4,6 +4,8 @@ mod options;
 mod run;
 mod suppress;
 
+use std::borrow::Borrow;
+
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -172,12 +174,12 @@ impl Audit {
     }
 
     /// How each definition ranks: how many share rank 1, and against whom the findings are.
-    pub fn ranking_analysis(&self, rankings: &[Ranking]) -> RankingAnalysis {
+    pub fn ranking_analysis<R: Borrow<Ranking>>(&self, rankings: &[R]) -> RankingAnalysis {
         RankingAnalysis::new(rankings, self.groups.len())
     }
 
     /// Where the first of each definition stand under the others.
-    pub fn aggregated_rankings(&self, rankings: &[Ranking]) -> AggregatedRankings {
+    pub fn aggregated_rankings<R: Borrow<Ranking>>(&self, rankings: &[R]) -> AggregatedRankings {
         AggregatedRankings::new(rankings, self.subgroups.len())
     }
 

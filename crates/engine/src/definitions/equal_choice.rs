@@ -7,7 +7,7 @@
 //! *Choose it* when people differ in which action suits them, so that one way out is not as good as
 //! five. *Not* when actions overlap so much that their number says little.
 
-use super::{Assessment, Definition, Kind, compare};
+use super::{Assessment, Definition, Kind, Parameter, compare};
 use crate::decimal::Phi;
 use crate::distribution::Subgroup;
 
@@ -15,6 +15,8 @@ pub(super) const KIND: Kind = Kind {
     name: "equal-choice",
     usage: "equal-choice:PHI",
     about: "Does each group have as many actions that work for at least a share φ of it?",
+    worse_off: "The group with fewer such actions is worse off.",
+    parameters: &[Parameter::Phi],
     parse: |parameters| Ok(Box::new(EqualChoice::new(parameters.phi()?))),
 };
 

@@ -7,7 +7,7 @@
 //! *Choose it* when "most people can" is the goal and the price is the question. *Not* when no φ
 //! stands out: the finding can hinge on a single person at the threshold.
 
-use super::{Assessment, Definition, Kind, compare};
+use super::{Assessment, Definition, Kind, Parameter, compare};
 use crate::decimal::Phi;
 use crate::distribution::{Subgroup, Viewpoint};
 
@@ -15,6 +15,8 @@ pub(super) const KIND: Kind = Kind {
     name: "equal-cost-of-effectiveness",
     usage: "equal-cost-of-effectiveness:micro|macro:PHI",
     about: "Does it cost each group as much until a share φ of it achieves recourse?",
+    worse_off: "The group that has to pay more is worse off; ∞ means that it never gets there, whatever it pays.",
+    parameters: &[Parameter::Viewpoint, Parameter::Phi],
     parse: |parameters| {
         let viewpoint = parameters.viewpoint()?;
         Ok(Box::new(EqualCostOfEffectiveness::new(

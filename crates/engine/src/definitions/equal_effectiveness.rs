@@ -7,13 +7,15 @@
 //! *Choose it* when costs are unknown or contested: it does not look at them. *Not* when everybody
 //! can get out somehow and the question is how dearly they pay.
 
-use super::{Assessment, Definition, Kind, compare};
+use super::{Assessment, Definition, Kind, Parameter, compare};
 use crate::distribution::{Subgroup, Viewpoint};
 
 pub(super) const KIND: Kind = Kind {
     name: "equal-effectiveness",
     usage: "equal-effectiveness:micro|macro",
     about: "Can as large a share of each group achieve recourse, whatever it costs?",
+    worse_off: "The group of which a smaller share can get out is worse off.",
+    parameters: &[Parameter::Viewpoint],
     parse: |parameters| Ok(Box::new(EqualEffectiveness::new(parameters.viewpoint()?))),
 };
 

@@ -17,6 +17,8 @@ pub(super) const KIND: Kind = Kind {
     name: "equal-mean-recourse",
     usage: "equal-mean-recourse[:C_INFINITY]",
     about: "Does the cheapest way out cost the members of each group as much on average?",
+    worse_off: "The group that pays more is worse off; ∞ means that nobody of it has a way out.",
+    parameters: &[],
     parse: |parameters| {
         Ok(Box::new(match parameters.optional_decimal()? {
             None => EqualMeanRecourse::conditional(),

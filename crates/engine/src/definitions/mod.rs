@@ -96,7 +96,22 @@ pub struct Kind {
     pub usage: &'static str,
     /// The question it answers.
     pub about: &'static str,
+    /// Who is worse off, in plain words.
+    pub worse_off: &'static str,
+    /// What has to be said besides the name.
+    pub parameters: &'static [Parameter],
     parse: fn(&mut Parameters<'_>) -> Result<Box<dyn Definition>, Error>,
+}
+
+/// What a kind of definition has to be told, in the order of its id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Parameter {
+    /// Micro or macro.
+    Viewpoint,
+    /// The target effectiveness φ.
+    Phi,
+    /// The budget c.
+    Budget,
 }
 
 /// All kinds of definitions there are.
@@ -126,6 +141,38 @@ pub fn parse(id: &str) -> Result<Box<dyn Definition>, Error> {
         None => Ok(definition),
         Some(_) => Err(parameters.misread()),
     }
+}
+
+/// Reads a definition of which parameters may be left open: an id as in [`parse`], or the start of
+/// one, which stands for every viewpoint, every one of these φ and every one of these budgets that
+/// it leaves open.
+pub fn expand(
+    text: &str,
+    phis: &[Phi],
+    budgets: &[f64],
+) -> Result<Vec<Box<dyn Definition>>, Error> {
+    let name = text.trim().split(':').next().unwrap_or_default();
+    let Some(kind) = KINDS.iter().find(|kind| kind.name == name) else {
+        return Ok(vec![parse(text)?]);
+    };
+    let said = text.trim().split(':').count() - 1;
+    let mut ids = vec![text.trim().to_owned()];
+    for parameter in kind.parameters.iter().skip(said) {
+        let values: Vec<String> = match parameter {
+            Parameter::Viewpoint => vec!["micro".to_owned(), "macro".to_owned()],
+            Parameter::Phi => phis.iter().map(Phi::to_string).collect(),
+            Parameter::Budget => budgets.iter().map(f64::to_string).collect(),
+        };
+        ids = ids
+            .iter()
+            .flat_map(|id| values.iter().map(move |value| format!("{id}:{value}")))
+            .collect();
+    }
+    if ids.is_empty() {
+        // Nothing to fill a gap with: say how it is written out.
+        return Ok(vec![parse(text)?]);
+    }
+    ids.iter().map(|id| parse(id)).collect()
 }
 
 /// The parameters of an id, read one after another.
@@ -218,6 +265,37 @@ mod tests {
             parse("fair-trade-off:micro").unwrap().id(),
             "fair-trade-off:micro:0.05"
         );
+    }
+
+    #[test]
+    fn what_is_left_open_is_filled_in() {
+        let phis: [Phi; 2] = ["0.3".parse().unwrap(), "0.7".parse().unwrap()];
+        let ids = |text: &str| -> Vec<String> {
+            let expanded = expand(text, &phis, &[5.0, 10.5]).unwrap();
+            expanded.iter().map(|definition| definition.id()).collect()
+        };
+        assert_eq!(
+            ids("equal-choice"),
+            ["equal-choice:0.3", "equal-choice:0.7"]
+        );
+        assert_eq!(ids("equal-choice:0.5"), ["equal-choice:0.5"]);
+        assert_eq!(
+            ids("equal-effectiveness-within-budget:macro"),
+            [
+                "equal-effectiveness-within-budget:macro:5",
+                "equal-effectiveness-within-budget:macro:10.5"
+            ]
+        );
+        assert_eq!(ids("equal-cost-of-effectiveness").len(), 4);
+        assert_eq!(
+            ids("fair-trade-off:micro:0.01"),
+            ["fair-trade-off:micro:0.01"]
+        );
+        assert_eq!(ids("equal-mean-recourse"), ["equal-mean-recourse"]);
+        let unfilled = expand("equal-choice", &[], &[]).unwrap_err().to_string();
+        assert!(unfilled.ends_with("write equal-choice:PHI"), "{unfilled}");
+        assert!(expand("fairness", &phis, &[]).is_err());
+        assert!(expand("equal-effectiveness:mikro", &phis, &[]).is_err());
     }
 
     #[test]

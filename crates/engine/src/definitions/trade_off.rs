@@ -12,7 +12,7 @@
 //! *Choose it* when no single budget or target can be defended. *Not* to say how large a price
 //! difference is: it measures shares.
 
-use super::{Assessment, Definition, Kind, compare};
+use super::{Assessment, Definition, Kind, Parameter, compare};
 use crate::decimal::Decimal;
 use crate::distribution::{PerGroup, Share, Subgroup, Viewpoint};
 use crate::error::Error;
@@ -21,6 +21,8 @@ pub(super) const KIND: Kind = Kind {
     name: "fair-trade-off",
     usage: "fair-trade-off:micro[:ALPHA]|macro",
     about: "Do the groups fare alike at every budget?",
+    worse_off: "The group that is lower where the gap is widest is worse off.",
+    parameters: &[Parameter::Viewpoint],
     parse: |parameters| {
         let viewpoint = parameters.viewpoint()?;
         let plain = FairTradeOff::new(viewpoint);

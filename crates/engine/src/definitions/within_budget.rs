@@ -6,7 +6,7 @@
 //! *Choose it* when there is a limit to what can be asked of people: a year of study, a sum of
 //! money. *Not* when the costs are only rough, since the budget cuts sharply.
 
-use super::{Assessment, Definition, Kind, compare};
+use super::{Assessment, Definition, Kind, Parameter, compare};
 use crate::distribution::{Subgroup, Viewpoint};
 use crate::error::Error;
 
@@ -14,6 +14,8 @@ pub(super) const KIND: Kind = Kind {
     name: "equal-effectiveness-within-budget",
     usage: "equal-effectiveness-within-budget:micro|macro:COST",
     about: "Can as large a share of each group achieve recourse at no more than a given cost?",
+    worse_off: "The group of which a smaller share can get out within the budget is worse off; a group without any action in budget has the share 0.",
+    parameters: &[Parameter::Viewpoint, Parameter::Budget],
     parse: |parameters| {
         let viewpoint = parameters.viewpoint()?;
         let budget = parameters.decimal()?.to_f64();
@@ -50,9 +52,11 @@ impl Definition for EqualEffectivenessWithinBudget {
     }
 
     fn title(&self) -> String {
+        // The id has the whole number; four decimals are enough to read.
+        let budget = (self.budget * 1e4).round() / 1e4;
         format!(
-            "Equal Effectiveness within Budget ({}, c = {})",
-            self.viewpoint, self.budget
+            "Equal Effectiveness within Budget ({}, c = {budget})",
+            self.viewpoint
         )
     }
 

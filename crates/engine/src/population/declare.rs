@@ -193,6 +193,22 @@ impl Feature {
         }
     }
 
+    /// The column's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// How its column becomes levels.
+    pub fn kind(&self) -> &Kind {
+        &self.kind
+    }
+
+    /// The same feature with levels of another kind.
+    pub fn with_kind(mut self, kind: Kind) -> Self {
+        self.kind = kind;
+        self
+    }
+
     /// A feature whose distinct values are levels without an order.
     pub fn categorical(name: impl Into<String>) -> Self {
         Self::new(name, Kind::Categorical)

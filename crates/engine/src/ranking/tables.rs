@@ -1,5 +1,7 @@
 //! The paper's two analysis tables.
 
+use std::borrow::Borrow;
+
 use serde::{Deserialize, Serialize};
 
 use super::Ranking;
@@ -25,8 +27,8 @@ pub struct RankingAnalysis {
 }
 
 impl RankingAnalysis {
-    pub(crate) fn new(rankings: &[Ranking], groups: usize) -> Self {
-        let rows = rankings.iter().map(|ranking| {
+    pub(crate) fn new<R: Borrow<Ranking>>(rankings: &[R], groups: usize) -> Self {
+        let rows = rankings.iter().map(Borrow::borrow).map(|ranking| {
             let unfair = ranking.unfair();
             let against = |ranked: &[super::Ranked]| {
                 let count = |g| {
@@ -67,7 +69,8 @@ pub struct AggregatedRankings {
 }
 
 impl AggregatedRankings {
-    pub(crate) fn new(rankings: &[Ranking], subgroups: usize) -> Self {
+    pub(crate) fn new<R: Borrow<Ranking>>(rankings: &[R], subgroups: usize) -> Self {
+        let rankings: Vec<&Ranking> = rankings.iter().map(Borrow::borrow).collect();
         let ranks: Vec<Vec<Option<u32>>> = rankings.iter().map(|r| r.ranks(subgroups)).collect();
         let cell = |i: usize, j: usize| {
             let first: Vec<usize> = (0..subgroups).filter(|&s| ranks[i][s] == Some(1)).collect();

@@ -13,19 +13,18 @@ mod wire;
 mod words;
 mod worker;
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
 
 use arrow_array::{ArrayRef, RecordBatch};
 use facts_engine::flips::{Model, ModelError};
 
 pub use self::wire::Wire;
+pub(crate) use self::words::split as words;
 use self::worker::{Failure, Worker};
-use crate::answer::{self, Slots};
-use crate::cells;
+use crate::answer;
+use crate::asking::Asking;
 use crate::error::OpenError;
 use crate::open::{Format, OpenOptions, Opened};
 
@@ -45,8 +44,6 @@ pub(crate) const CSV_FORMAT: Format = Format {
     open: |rest, options| open(rest, Wire::Csv, options),
 };
 
-/// How long a batch may take, unless said otherwise.
-const TIMEOUT: Duration = Duration::from_secs(60);
 /// How many rows a batch has at most, unless said otherwise: enough to make the way there and back
 /// cheap, few enough that several workers get something to do.
 const BATCH_ROWS: usize = 8192;
@@ -57,13 +54,8 @@ const WORKERS: usize = 4;
 pub struct ExecModel {
     command: Vec<String>,
     wire: Wire,
-    threshold: Option<f64>,
-    columns: BTreeMap<String, String>,
-    timeout: Duration,
-    batch_rows: usize,
-    workers: usize,
-    /// No more processes than workers.
-    slots: Slots,
+    /// There are no more processes than workers.
+    asking: Asking,
     idle: Mutex<Vec<Worker>>,
     batches: AtomicU64,
 }
@@ -99,16 +91,10 @@ impl ExecModel {
             unavailable(format!("{error}{remedy}"))
         })?;
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let workers = options.workers.unwrap_or(cores.min(WORKERS)).max(1);
         Ok(Self {
             command: words,
             wire,
-            threshold: options.threshold,
-            columns: options.columns.clone(),
-            timeout: options.timeout.unwrap_or(TIMEOUT),
-            batch_rows: options.batch_rows.unwrap_or(BATCH_ROWS),
-            workers,
-            slots: Slots::new(workers),
+            asking: Asking::new(options, cores.min(WORKERS), BATCH_ROWS),
             idle: Mutex::new(vec![first]),
             batches: AtomicU64::new(0),
         })
@@ -117,7 +103,7 @@ impl ExecModel {
     /// Has one batch answered by one process.
     fn ask(&self, rows: &RecordBatch) -> Result<ArrayRef, ModelError> {
         let batch = self.batches.fetch_add(1, Ordering::Relaxed) + 1;
-        self.slots.with(|| {
+        self.asking.slots.with(|| {
             let mut is_second_try = false;
             loop {
                 // The second try is not for another idle one: what ended it may have ended all.
@@ -126,7 +112,7 @@ impl ExecModel {
                 } else {
                     self.worker(rows)?
                 };
-                match worker.ask(rows, self.timeout) {
+                match worker.ask(rows, self.asking.timeout) {
                     Ok(answer) => {
                         self.idle().push(worker);
                         return Ok(answer);
@@ -181,17 +167,18 @@ impl ExecModel {
 
 impl Model for ExecModel {
     fn predict(&self, rows: &RecordBatch) -> Result<ArrayRef, ModelError> {
-        let rows = cells::as_the_model_calls_them(rows, &self.columns)?;
-        let answer = answer::in_parts(&rows, self.batch_rows, self.workers, |part| self.ask(part))?;
-        let answer = match self.wire {
-            Wire::Arrow => answer,
-            Wire::Csv => answer::numbers_if_all(answer),
-        };
-        answer::classes(answer, self.threshold)
+        self.asking.predict(
+            rows,
+            |part| self.ask(part),
+            |answer| match self.wire {
+                Wire::Arrow => answer,
+                Wire::Csv => answer::numbers_if_all(answer),
+            },
+        )
     }
 
     fn concurrency(&self) -> usize {
-        self.workers
+        self.asking.workers
     }
 }
 
@@ -206,7 +193,11 @@ fn open(rest: &str, wire: Wire, options: &OpenOptions) -> Result<Opened, OpenErr
     let model = ExecModel::start(rest, wire, options)?;
     Ok(Opened {
         inputs: None,
-        description: format!("program `{}`, {} workers", rest.trim(), model.workers),
+        description: format!(
+            "program `{}`, {} workers",
+            rest.trim(),
+            model.asking.workers
+        ),
         file: model.file(),
         model: Box::new(model),
     })

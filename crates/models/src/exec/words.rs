@@ -5,7 +5,7 @@
 /// Single quotes keep everything; in double quotes a backslash keeps the next `"` or `\`; elsewhere
 /// a backslash keeps the next character, except on Windows, where it is a part of paths. Nothing is
 /// expanded: no variables, no wildcards, no pipes.
-pub(super) fn split(command: &str) -> Result<Vec<String>, String> {
+pub(crate) fn split(command: &str) -> Result<Vec<String>, String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut chars = command.chars().peekable();

@@ -10,18 +10,18 @@ mod json;
 mod mlflow;
 mod oip;
 
-use std::collections::BTreeMap;
 use std::fmt;
+use std::path::Path;
 use std::time::Duration;
 
 use arrow_array::{ArrayRef, RecordBatch};
 use facts_engine::flips::{Model, ModelError};
 use serde_json::Value;
 use ureq::http::{HeaderMap, Response, StatusCode, Uri};
+use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
 use ureq::{Agent, Body};
 
-use crate::answer::{self, Slots};
-use crate::cells;
+use crate::asking::Asking;
 use crate::error::OpenError;
 use crate::open::{Format, OpenOptions, Opened};
 
@@ -41,8 +41,6 @@ pub(crate) const HTTPS_FORMAT: Format = Format {
     open: |rest, options| open(&format!("https:{rest}"), options),
 };
 
-/// How long a request may take, unless said otherwise.
-const TIMEOUT: Duration = Duration::from_secs(60);
 /// How long a connection may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// How many rows a request has at most, unless said otherwise: well below a megabyte for most
@@ -93,13 +91,8 @@ pub struct HttpModel {
     agent: Agent,
     headers: Headers,
     output: Option<String>,
-    threshold: Option<f64>,
-    columns: BTreeMap<String, String>,
-    timeout: Duration,
-    batch_rows: usize,
-    workers: usize,
-    /// No more requests at the same time than workers.
-    slots: Slots,
+    /// There are no more requests at the same time than workers.
+    asking: Asking,
 }
 
 /// A request that was not answered.
@@ -114,25 +107,28 @@ impl HttpModel {
     /// A model behind an address.
     ///
     /// The server is looked for at once, so that a wrong address is told before an audit begins. Of
-    /// the options `threshold`, `columns`, `timeout`, `workers`, `batch_rows`, `output` and
-    /// `headers` are heeded.
+    /// the options `threshold`, `columns`, `timeout`, `workers`, `batch_rows`, `output`, `headers`
+    /// and `ca` are heeded.
     pub fn connect(url: &str, options: &OpenOptions) -> Result<Self, OpenError> {
         let (url, protocol, host) = address(url).map_err(|why| {
             OpenError::Unavailable(format!("`{url}` is no address of a model: {why}"))
         })?;
-        let timeout = options.timeout.unwrap_or(TIMEOUT);
-        let workers = options.workers.unwrap_or(WORKERS).max(1);
+        let asking = Asking::new(options, WORKERS, BATCH_ROWS);
         let mut config = Agent::config_builder()
             .http_status_as_error(false)
             // A POST that is sent elsewhere loses its rows: the user is told the new address.
             .max_redirects(0)
             .max_redirects_will_error(false)
-            .timeout_global(Some(timeout))
-            .timeout_connect(Some(timeout.min(CONNECT_TIMEOUT)))
-            .max_idle_connections_per_host(workers)
+            .timeout_global(Some(asking.timeout))
+            .timeout_connect(Some(asking.timeout.min(CONNECT_TIMEOUT)))
+            .max_idle_connections_per_host(asking.workers)
             .user_agent(concat!("facts/", env!("CARGO_PKG_VERSION")));
         if is_this_machine(&host) {
             config = config.proxy(None);
+        }
+        if let Some(path) = &options.ca {
+            let trusted = RootCerts::new_with_certs(&certificates(path)?);
+            config = config.tls_config(TlsConfig::builder().root_certs(trusted).build());
         }
         let model = Self {
             url,
@@ -140,12 +136,7 @@ impl HttpModel {
             agent: config.build().into(),
             headers: options.headers.clone(),
             output: options.output.clone(),
-            threshold: options.threshold,
-            columns: options.columns.clone(),
-            timeout,
-            batch_rows: options.batch_rows.unwrap_or(BATCH_ROWS),
-            workers,
-            slots: Slots::new(workers),
+            asking,
         };
         model.look_for_server()?;
         Ok(model)
@@ -159,6 +150,13 @@ impl HttpModel {
         }
         match request.call() {
             Ok(_) => Ok(()),
+            // rustls speaks through whatever reads and writes.
+            Err(error) if error.to_string().contains("certificate") => {
+                Err(OpenError::Unavailable(format!(
+                    "the server at {} is not trusted: {error}; if it is yours, give its authority's PEM file (the option `ca`)",
+                    self.url
+                )))
+            }
             Err(error) => Err(OpenError::Unavailable(format!(
                 "there is no server at {}: {error}; start it, or correct the address",
                 self.url
@@ -173,7 +171,7 @@ impl HttpModel {
             Protocol::MLflow => mlflow::request(rows)?,
             Protocol::OpenInference => oip::request(rows, output)?,
         };
-        let response = self.slots.with(|| self.send_patiently(&body))?;
+        let response = self.asking.slots.with(|| self.send_patiently(&body))?;
         let asked = rows.num_rows();
         let answer = match self.protocol {
             Protocol::MLflow => mlflow::answers(&response),
@@ -242,7 +240,7 @@ impl HttpModel {
             ureq::Error::Timeout(_) => Failure::Passing(
                 format!(
                     "took longer than {} s; allow it more time, or send fewer rows at a time",
-                    self.timeout.as_secs_f64()
+                    self.asking.timeout.as_secs_f64()
                 ),
                 None,
             ),
@@ -256,6 +254,34 @@ impl HttpModel {
             other => Failure::Lasting(format!("cannot be asked: {other}")),
         }
     }
+}
+
+/// The certificates of a PEM file.
+fn certificates(path: &Path) -> Result<Vec<Certificate<'static>>, OpenError> {
+    let pem = std::fs::read(path).map_err(|error| {
+        OpenError::Unavailable(format!(
+            "cannot read the file of certificates {}: {error}",
+            path.display()
+        ))
+    })?;
+    let certificates = parse_pem(&pem).filter_map(|item| match item {
+        Ok(PemItem::Certificate(certificate)) => Some(Ok(certificate)),
+        Ok(_) => None,
+        Err(error) => Some(Err(error)),
+    });
+    let invalid = |why: String| {
+        OpenError::Unavailable(format!(
+            "{} holds no certificates to trust: {why}; give a PEM file, with -----BEGIN CERTIFICATE-----",
+            path.display()
+        ))
+    };
+    let certificates: Vec<_> = certificates
+        .collect::<Result<_, _>>()
+        .map_err(|error| invalid(error.to_string()))?;
+    if certificates.is_empty() {
+        return Err(invalid("there is none in it".to_owned()));
+    }
+    Ok(certificates)
 }
 
 fn read(response: &mut Response<Body>) -> Result<String, ureq::Error> {
@@ -380,13 +406,12 @@ fn is_this_machine(host: &str) -> bool {
 
 impl Model for HttpModel {
     fn predict(&self, rows: &RecordBatch) -> Result<ArrayRef, ModelError> {
-        let rows = cells::as_the_model_calls_them(rows, &self.columns)?;
-        let answer = answer::in_parts(&rows, self.batch_rows, self.workers, |part| self.ask(part))?;
-        answer::classes(answer, self.threshold)
+        self.asking
+            .predict(rows, |part| self.ask(part), |answer| answer)
     }
 
     fn concurrency(&self) -> usize {
-        self.workers
+        self.asking.workers
     }
 }
 

@@ -17,7 +17,7 @@ use ort::value::{DynValue, PrimitiveTensorElementType, Tensor, TensorElementType
 
 use super::Port;
 use crate::columns::find;
-use crate::open::{Input, InputKind, OpenOptions};
+use crate::open::{Input, InputKind, OpenOptions, Spelling};
 
 /// One of the model's inputs and the columns that feed it.
 #[derive(Debug)]
@@ -183,6 +183,7 @@ impl Feed {
         self.columns.iter().map(move |column| Input {
             column: column.clone(),
             kind: kind.clone(),
+            spelling: Spelling::Exported,
         })
     }
 
@@ -253,7 +254,7 @@ impl Feed {
                 column: column.clone(),
                 why,
             };
-            let found = find(column, &names).ok_or_else(|| {
+            let found = find(column, Spelling::Exported, &names).ok_or_else(|| {
                 bad("it is not among the columns that the model is given; declare it as a feature or as context, or say which column the model means".to_owned())
             })?;
             let cells = cells(rows.column(found).as_ref()).map_err(bad)?;

@@ -10,7 +10,8 @@ use facts_engine::flips::ModelError;
 use facts_engine::population::{Column, Value};
 
 use super::Precision;
-use crate::open::{self, InputKind, OpenOptions};
+use crate::columns;
+use crate::open::{self, InputKind, OpenOptions, Spelling};
 
 /// Everything that the trees look at, by feature.
 #[derive(Clone, Debug)]
@@ -18,8 +19,8 @@ pub(crate) struct Inputs {
     pub(crate) inputs: Vec<Input>,
     /// The precision in which numbers are compared.
     pub(crate) precision: Precision,
-    /// Whether the model was given its names with `_` in the place of blanks.
-    pub(crate) blanks_replaced: bool,
+    /// How the library spells the names of columns.
+    pub(crate) spelling: Spelling,
 }
 
 /// One feature.
@@ -206,6 +207,7 @@ impl Inputs {
                     Kind::Number | Kind::Codes => InputKind::Number,
                     Kind::Categories(categories) => categories.kind(),
                 },
+                spelling: self.spelling,
             })
             .collect()
     }
@@ -221,16 +223,9 @@ impl Inputs {
     }
 
     /// The place, among these columns, of the one that each input reads.
-    pub(crate) fn find(&self, columns: &[&str]) -> Result<Vec<usize>, ModelError> {
+    pub(crate) fn find(&self, table: &[&str]) -> Result<Vec<usize>, ModelError> {
         let find = |input: &Input| {
-            let exactly = columns.iter().position(|column| *column == input.column);
-            let with_blanks = || {
-                let like = |column: &&str| column.replace(' ', "_") == input.column;
-                self.blanks_replaced
-                    .then(|| columns.iter().position(like))
-                    .flatten()
-            };
-            let found = exactly.or_else(with_blanks);
+            let found = columns::find(&input.column, self.spelling, table);
             found.ok_or_else(|| ModelError::Column {
                 column: input.column.clone(),
                 why: "it is not among the columns that the model is given; declare it as a feature or as context, or say which column is this input of the model".to_owned(),

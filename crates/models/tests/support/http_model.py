@@ -1,9 +1,9 @@
 """Fits a small scikit-learn pipeline and writes it down for the server under test.
 
     python http_model.py mlflow FOLDER
-    python http_model.py mlserver FOLDER PORT
+    python http_model.py mlserver FOLDER
 
-Both write FOLDER/linear.json, the same coefficients as an additive model, against which the
+The model is FOLDER/model or FOLDER/model.joblib. Both write FOLDER/linear.json, the same coefficients as an additive model, against which the
 answers of the server are compared.
 """
 
@@ -85,20 +85,6 @@ def main() -> None:
         import joblib
 
         joblib.dump(pipeline, folder / "model.joblib")
-        settings = {
-            "name": "loans",
-            "implementation": "mlserver_sklearn.SKLearnModel",
-            "parameters": {"uri": "model.joblib"},
-        }
-        (folder / "model-settings.json").write_text(json.dumps(settings))
-        server_settings = {
-            "host": "127.0.0.1",
-            "http_port": int(sys.argv[3]),
-            "grpc_port": int(sys.argv[4]),
-            "metrics_port": int(sys.argv[5]),
-            "parallel_workers": 0,
-        }
-        (folder / "settings.json").write_text(json.dumps(server_settings))
 
 
 if __name__ == "__main__":

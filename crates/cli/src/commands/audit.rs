@@ -1,0 +1,117 @@
+//! `facts audit`: a table and a model in, findings out.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use facts_engine::definitions;
+use facts_report::text::{self, Palette};
+use facts_report::{FORMS, Record, Report, Showing};
+use serde_json::json;
+
+use crate::args::AuditArgs;
+use crate::config::Config;
+use crate::failure::Failure;
+use crate::output::{self, Files};
+use crate::progress::Reporter;
+use crate::run::run;
+use crate::saved;
+use crate::showing::{any_over, showing};
+use crate::table::Table;
+
+/// What is printed of an audit for which nobody named definitions: one question each about who gets
+/// out at all, what it costs, and how much choice there is.
+const HEADLINES: [&str; 3] = [
+    "equal-effectiveness:micro",
+    "equal-cost-of-effectiveness:macro:0.3",
+    "equal-choice:0.7",
+];
+
+pub(crate) fn audit(args: AuditArgs, reporter: &Reporter) -> Result<ExitCode, Failure> {
+    let (config, mut rest) = args.config()?;
+    let path = config.data.path.clone().ok_or_else(|| {
+        Failure::usage("no table is named; give DATA, or data.path in the configuration")
+    })?;
+    let table = Table::read(&path, &config.data)?;
+    let record = run(&config, &table, reporter)?;
+    rest.showing.top = config.report.top;
+    let showing = showing(&rest.showing, &record)?;
+    let report = Report::new(&record)?;
+    match rest.format.as_deref() {
+        None => print(&record, &report, &config, &showing, reporter)?,
+        Some(name) => output::print(&form(name, &report, &showing)?)?,
+    }
+    if let Some(folder) = &config.report.out {
+        write(folder, &report, &showing, reporter)?;
+        remove_answers(folder);
+    }
+    reporter.event("done", json!({}));
+    Ok(match rest.fail_over {
+        Some(limit) if any_over(&report, limit) => {
+            reporter.note(&format!("a finding scores over {limit}"));
+            ExitCode::from(1)
+        }
+        _ => ExitCode::SUCCESS,
+    })
+}
+
+/// A report in a form by name.
+pub(crate) fn form(name: &str, report: &Report<'_>, showing: &Showing) -> Result<Vec<u8>, Failure> {
+    let known = FORMS.iter().find(|form| form.name == name);
+    let form = known.ok_or_else(|| Failure::usage(format!("there is no form `{name}`")))?;
+    (form.write)(report, showing).map_err(|error| Failure::output(name, error))
+}
+
+/// Prints the summary, then the findings.
+pub(crate) fn print(
+    record: &Record,
+    report: &Report<'_>,
+    config: &Config,
+    showing: &Showing,
+    reporter: &Reporter,
+) -> Result<(), Failure> {
+    let palette = Palette::COLOURED;
+    let mut page = text::overview(report, &palette);
+    page += &format!(
+        "\n{}\n",
+        facts_report::overview::ranking_analysis(report).text(2)
+    );
+    let findings = if config.report.definitions.is_empty() {
+        let headlines = HEADLINES.iter().map(|id| definitions::parse(id));
+        let headlines = Report::by(record, headlines.collect::<Result<_, _>>()?);
+        text::findings(&headlines, showing, &palette)
+    } else {
+        text::findings(report, showing, &palette)
+    };
+    page += &findings;
+    output::print(page.as_bytes())?;
+    reporter.note(&format!("{:.2} s in all", reporter.seconds()));
+    Ok(())
+}
+
+/// Writes everything into a folder.
+pub(crate) fn write(
+    folder: &Path,
+    report: &Report<'_>,
+    showing: &Showing,
+    reporter: &Reporter,
+) -> Result<(), Failure> {
+    let mut files = Files::default();
+    saved::whole(folder, report, showing, &mut files)?;
+    let paths = files.publish(reporter)?;
+    let names: Vec<String> = (paths.iter())
+        .filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned()))
+        .collect();
+    reporter.note(&format!(
+        "wrote {} to {}",
+        names.join(", "),
+        folder.display()
+    ));
+    reporter.event("wrote", json!({ "folder": folder, "files": names }));
+    Ok(())
+}
+
+/// The answers that were kept in case the model fails are not needed once the audit is written.
+fn remove_answers(folder: &Path) {
+    // If it cannot be removed it stays, and does no harm.
+    let _ = std::fs::remove_file(folder.join("answers"));
+}

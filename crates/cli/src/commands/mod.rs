@@ -1,0 +1,9 @@
+//! The commands, one file each.
+
+pub(crate) mod audit;
+pub(crate) mod demo;
+pub(crate) mod diff;
+pub(crate) mod explain;
+pub(crate) mod init;
+pub(crate) mod shell;
+pub(crate) mod show;

@@ -1,0 +1,54 @@
+//! The `facts` command.
+//!
+//! Arguments become a [`Config`](config::Config), a configuration becomes an audit (`run.rs`), an
+//! audit becomes reports. Each command is a file in `commands/`; nothing here knows the method.
+
+mod args;
+mod commands;
+mod config;
+mod failure;
+mod model;
+mod output;
+mod progress;
+mod run;
+mod saved;
+mod showing;
+mod table;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use self::args::{Cli, Colour, Command};
+use self::progress::{Reporter, Voice};
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    match cli.color {
+        Colour::Auto => {}
+        Colour::Always => anstream::ColorChoice::Always.write_global(),
+        Colour::Never => anstream::ColorChoice::Never.write_global(),
+    }
+    let reporter = Reporter::new(match (cli.json_log, cli.quiet) {
+        (true, _) => Voice::Json,
+        (false, true) => Voice::Quiet,
+        (false, false) => Voice::Person,
+    });
+    let done = match cli.command {
+        Command::Demo(args) => commands::demo::demo(args, &reporter),
+        Command::Init(args) => commands::init::init(args, &reporter),
+        Command::Audit(args) => commands::audit::audit(*args, &reporter),
+        Command::Show(args) => commands::show::show(args, &reporter),
+        Command::Diff(args) => commands::diff::diff(args),
+        Command::Completions { shell } => commands::shell::completions(shell),
+        Command::Man { out } => commands::shell::manual(out, &reporter),
+        Command::Explain { topic } => commands::explain::explain(topic),
+    };
+    match done {
+        Ok(code) => code,
+        Err(failure) => {
+            reporter.failure(&failure);
+            failure.exit_code()
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! What is going on, for people and for programs, and how to stop it.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use facts_engine::{Phase, Progress};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde_json::{Value, json};
+
+use crate::failure::Failure;
+
+/// Work that is done sooner than this is not worth a bar.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// How much is said on standard error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Voice {
+    /// Bars on a terminal, notes and errors.
+    Person,
+    /// Errors only.
+    Quiet,
+    /// A JSON object a line.
+    Json,
+}
+
+/// Tells what is going on.
+pub(crate) struct Reporter {
+    voice: Voice,
+    start: Instant,
+    stop: Arc<AtomicBool>,
+    bar: Mutex<Bar>,
+}
+
+struct Bar {
+    bar: ProgressBar,
+    phase: Option<Phase>,
+}
+
+impl Reporter {
+    /// A reporter that stops the work at the first Ctrl-C, and everything at the second.
+    pub(crate) fn new(voice: Voice) -> Self {
+        let stop = Arc::new(AtomicBool::new(false));
+        let seen = stop.clone();
+        // Fails only if there is a handler already; then Ctrl-C ends the program at once, which
+        // leaves no half file either.
+        let _ = ctrlc::set_handler(move || {
+            if seen.swap(true, Ordering::SeqCst) {
+                std::process::exit(130);
+            }
+        });
+        Self {
+            voice,
+            start: Instant::now(),
+            stop,
+            bar: Mutex::new(Bar {
+                bar: ProgressBar::hidden(),
+                phase: None,
+            }),
+        }
+    }
+
+    /// Seconds since the command began.
+    pub(crate) fn seconds(&self) -> f64 {
+        self.start.elapsed().as_secs_f64()
+    }
+
+    /// Something that the user should know.
+    pub(crate) fn note(&self, text: &str) {
+        match self.voice {
+            Voice::Person => anstream::eprintln!("note: {text}"),
+            Voice::Quiet => {}
+            Voice::Json => self.event("note", json!({ "text": text })),
+        }
+    }
+
+    /// Something that happened, for programs only.
+    pub(crate) fn event(&self, event: &str, more: Value) {
+        if self.voice != Voice::Json {
+            return;
+        }
+        let mut line = json!({ "event": event, "seconds": self.seconds() });
+        if let (Some(line), Value::Object(more)) = (line.as_object_mut(), more) {
+            line.extend(more);
+        }
+        anstream::eprintln!("{line}");
+    }
+
+    /// Why the command failed.
+    pub(crate) fn failure(&self, failure: &Failure) {
+        self.clear();
+        match self.voice {
+            Voice::Json => self.event("error", json!({ "text": failure.to_string() })),
+            _ => {
+                let red = anstyle::AnsiColor::Red.on_default().bold();
+                anstream::eprintln!("{red}error{red:#}: {failure}");
+            }
+        }
+    }
+
+    /// Takes the bar away.
+    pub(crate) fn clear(&self) {
+        let mut bar = self.bar.lock().unwrap_or_else(PoisonError::into_inner);
+        bar.bar.finish_and_clear();
+        bar.phase = None;
+    }
+
+    /// Fails if the user wants to stop.
+    pub(crate) fn check(&self) -> Result<(), Failure> {
+        if self.stop.load(Ordering::SeqCst) {
+            return Err(Failure::interrupted());
+        }
+        Ok(())
+    }
+
+    /// What the engine tells of its progress.
+    pub(crate) fn progress(&self, progress: Progress) -> ControlFlow<()> {
+        let mut bar = self.bar.lock().unwrap_or_else(PoisonError::into_inner);
+        if bar.phase != Some(progress.phase) {
+            bar.phase = Some(progress.phase);
+            self.event("phase", json!({ "phase": progress.phase.to_string() }));
+            bar.bar.finish_and_clear();
+            bar.bar = ProgressBar::hidden();
+        }
+        if self.voice == Voice::Person && self.start.elapsed() > PATIENCE {
+            if bar.bar.is_hidden() {
+                bar.bar = visible(progress.phase);
+            }
+            bar.bar.set_length(progress.total);
+            bar.bar.set_position(progress.done);
+        }
+        if self.stop.load(Ordering::SeqCst) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    }
+}
+
+/// A bar on standard error, which draws nothing unless that is a terminal.
+fn visible(phase: Phase) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());
+    let template = "{prefix:>14} {wide_bar} {human_pos}/{human_len} {per_sec} {eta}";
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style);
+    }
+    bar.set_prefix(phase.to_string());
+    bar
+}

@@ -1,0 +1,309 @@
+//! An audit from a configuration: read, declare, open or fit, audit, record.
+
+use std::path::Path;
+use std::time::SystemTime;
+
+use facts_engine::actions::Validity;
+use facts_engine::definitions::{self, Definition};
+use facts_engine::population::{Declaration, Feature, Missing};
+use facts_engine::{Audit, Options, Watch};
+use facts_report::{BaseRate, BaseRates, Record, VERSION, text};
+use serde_json::json;
+
+use crate::config::{self, Config, Declared, declare, guess};
+use crate::failure::{Failure, Kind};
+use crate::model::{self, Ready};
+use crate::progress::Reporter;
+use crate::table::Table;
+
+/// The tool and its version, as records name it.
+pub(crate) const TOOL: &str = concat!("facts ", env!("CARGO_PKG_VERSION"));
+
+/// Audits a table that has been read.
+pub(crate) fn run(config: &Config, table: &Table, reporter: &Reporter) -> Result<Record, Failure> {
+    if config.protected.is_empty() {
+        return Err(no_protected(table)?);
+    }
+    reporter.event(
+        "read",
+        json!({ "rows": table.rows(), "data": table.origin.name }),
+    );
+    reporter.check()?;
+    let guessed = guess(&table.batches)?;
+    let mut notes = Vec::new();
+    let (mut ready, declared, fitted);
+    if config::is_train(config) {
+        let mut columns = declare(config, &guessed, None)?;
+        let trained = model::train(config, &mut columns, &table.batches)?;
+        if trained.dropped > 0 {
+            notes.push(format!(
+                "{} of {} rows miss a value and were left out before the model was fitted",
+                text::count(trained.dropped as u64),
+                text::count(table.rows() as u64),
+            ));
+        }
+        if let Some(path) = &config.train.save {
+            save_model(path, &trained.model, reporter)?;
+        }
+        (ready, declared, fitted) = (trained.ready, columns, Some(trained.test));
+    } else {
+        ready = model::open(config, reporter)?;
+        declared = declare(config, &guessed, ready.inputs.as_deref())?;
+        fitted = None;
+    }
+    let batches = fitted.as_ref().unwrap_or(&table.batches);
+    reporter.event("model", json!({ "model": ready.origin.description }));
+    reporter.check()?;
+
+    let population = declared.declaration().read(batches)?;
+    let protected: Vec<&str> = config.protected.keys().map(String::as_str).collect();
+    notes.extend(declared.notes.iter().cloned());
+    notes.extend(model::check_fit(
+        &mut ready,
+        population.columns(),
+        &protected,
+    )?);
+    let watch = |progress| reporter.progress(progress);
+    let options = options(config)?.favourable(ready.favourable.clone());
+    let found = facts_engine::audit(
+        &population,
+        ready.model.as_ref(),
+        &options,
+        Watch::new(&watch),
+    );
+    reporter.clear();
+    let mut audit = found.map_err(|error| about_answers(error.into(), &ready))?;
+    if let Some(k) = config.audit.suppress_below {
+        audit = audit.suppressed(k);
+    }
+    let definitions = definitions_for(config, &audit, &mut notes)?;
+    reporter.event(
+        "audited",
+        json!({ "subgroups": audit.subgroups.len(), "pairs": audit.sizes.pairs }),
+    );
+    Ok(Record {
+        version: VERSION,
+        tool: TOOL.to_owned(),
+        made: now()?,
+        data: table.origin.clone(),
+        model: ready.origin,
+        protected: config.protected.keys().cloned().collect(),
+        base_rates: base_rates(config, &declared, batches, &audit)?,
+        definitions: definitions
+            .iter()
+            .map(|definition| definition.id())
+            .collect(),
+        notes,
+        audit,
+    })
+}
+
+/// Asks for the protected attribute, with what the table suggests.
+fn no_protected(table: &Table) -> Result<Failure, Failure> {
+    let guessed = guess(&table.batches)?;
+    let maybe: Vec<&str> = (guessed.iter())
+        .filter(|guess| guess.maybe_protected)
+        .map(|guess| guess.name.as_str())
+        .collect();
+    let hint = if maybe.is_empty() {
+        format!("the table has: {}", table.names().join(", "))
+    } else {
+        format!("this table has: {}", maybe.join(", "))
+    };
+    Ok(Failure::usage(format!(
+        "no protected attribute is named; whose recourse is to be compared? give --protected COLUMN; {hint}"
+    )))
+}
+
+/// What a model answered before it failed is kept; says so.
+fn about_answers(failure: Failure, ready: &Ready) -> Failure {
+    match &ready.answers {
+        Some(path) if matches!(failure.kind, Kind::Model | Kind::Interrupted) => {
+            failure.with(format!(
+                "what the model answered until then is kept in {}: run the same command again to go on from there",
+                path.display()
+            ))
+        }
+        _ => failure,
+    }
+}
+
+fn save_model(
+    path: &Path,
+    model: &facts_models::AdditiveModel,
+    reporter: &Reporter,
+) -> Result<(), Failure> {
+    let mut text =
+        serde_json::to_vec_pretty(model).map_err(|e| Failure::output(path.display(), e))?;
+    text.push(b'\n');
+    crate::output::write(path, &text, reporter)
+}
+
+/// The engine's options.
+fn options(config: &Config) -> Result<Options, Failure> {
+    let audit = &config.audit;
+    let mut options = Options::new();
+    if let Some(support) = &audit.support {
+        options = options.support(support.0.parse().map_err(Failure::engine_usage)?);
+    }
+    if let Some(validity) = audit.validity {
+        options = options.validity(match validity {
+            config::Validity::Joint => Validity::Joint,
+            config::Validity::Subset => Validity::Subset,
+        });
+    }
+    if let Some(ranges) = audit.ranges {
+        options = options.ranges(ranges);
+    }
+    if let Some(items) = audit.max_length {
+        options = options.max_length(items);
+    }
+    if let Some(subgroups) = audit.max_subgroups {
+        options = options.max_subgroups(subgroups);
+    }
+    if let Some(mib) = audit.max_memory_mib {
+        options = options.max_memory(mib << 20);
+    }
+    if let Some(people) = audit.min_group_size {
+        options = options.min_group_size(people);
+    }
+    if let Some(groups) = &audit.compare {
+        options = options.compare(groups);
+    }
+    if let Some(rows) = config.model.batch_rows {
+        options = options.batch_rows(rows);
+    }
+    if let Some(threads) = audit.threads {
+        options = options.threads(threads);
+    }
+    Ok(options)
+}
+
+/// The definitions asked for, or the paper's columns.
+pub(crate) fn definitions_for(
+    config: &Config,
+    audit: &Audit,
+    notes: &mut Vec<String>,
+) -> Result<Vec<Box<dyn Definition>>, Failure> {
+    let report = &config.report;
+    let automatic = || match audit.automatic_budgets() {
+        Err(facts_engine::Error::NoAutomaticBudgets) => Ok(Vec::new()),
+        other => other,
+    };
+    let budgets = if report.budgets.is_empty() {
+        automatic()?
+    } else {
+        report.budgets.clone()
+    };
+    if budgets.is_empty() {
+        notes.push(
+            "no subgroup reaches effectiveness 0.5 at any cost, so no budget could be chosen; give --budget to rank within a budget"
+                .to_owned(),
+        );
+    }
+    if report.definitions.is_empty() {
+        return Ok(definitions::paper_columns(&budgets)?);
+    }
+    let phis = config.phis()?;
+    let mut all = Vec::new();
+    for text in &report.definitions {
+        if text == "paper" {
+            all.extend(definitions::paper_columns(&budgets)?);
+        } else {
+            all.extend(definitions::expand(text, &phis, &budgets)?);
+        }
+    }
+    Ok(all)
+}
+
+/// How often the label is favourable in each group, among the people of the audit.
+fn base_rates(
+    config: &Config,
+    declared: &Declared,
+    batches: &[arrow_array::RecordBatch],
+    audit: &Audit,
+) -> Result<Option<BaseRates>, Failure> {
+    let Some(label) = &config.label.column else {
+        return Ok(None);
+    };
+    let said = config
+        .label
+        .favourable
+        .as_ref()
+        .or(config.model.favourable.as_ref());
+    let favourable = said.map_or_else(|| "1".to_owned(), |text| text.0.trim().to_owned());
+    // The label joins as one more feature, so that exactly the people of the audit are counted.
+    let column = Feature::categorical(label).missing(Missing::Level);
+    let declaration: Declaration = declared.declaration().feature(column);
+    let population = declaration.read(batches)?;
+    let Some(f) = population
+        .features()
+        .iter()
+        .position(|levels| levels.name == *label)
+    else {
+        return Ok(None);
+    };
+    let levels = &population.features()[f];
+    let is_favourable: Vec<bool> = (levels.levels.iter())
+        .map(|level| {
+            let label = level.label.trim();
+            label == favourable || (said.is_none() && label.eq_ignore_ascii_case("true"))
+        })
+        .collect();
+    if !is_favourable.contains(&true) {
+        let some: Vec<&str> = levels
+            .levels
+            .iter()
+            .take(8)
+            .map(|l| l.label.trim())
+            .collect();
+        return Err(Failure::usage(format!(
+            "the label `{label}` never has the favourable value `{favourable}`; it has: {}; give --label-favourable",
+            some.join(", ")
+        )));
+    }
+    let groups = audit.groups.iter().map(|group| {
+        let mut rate = BaseRate {
+            name: group.name.clone(),
+            people: 0,
+            favourable: 0,
+        };
+        for profile in 0..population.profiles() {
+            let level = population.level(f, profile);
+            if population.groups()[population.group(profile)] == group.name
+                && levels.missing != Some(level)
+            {
+                rate.people += population.people(profile);
+                if is_favourable[level as usize] {
+                    rate.favourable += population.people(profile);
+                }
+            }
+        }
+        rate
+    });
+    Ok(Some(BaseRates {
+        label: label.clone(),
+        favourable,
+        groups: groups.collect(),
+    }))
+}
+
+/// The time, or what SOURCE_DATE_EPOCH says, so that the same audit can give the same bytes.
+fn now() -> Result<String, Failure> {
+    let time = match std::env::var("SOURCE_DATE_EPOCH") {
+        Err(_) => SystemTime::now(),
+        Ok(text) => {
+            let refuse = || {
+                Failure::usage(format!(
+                    "SOURCE_DATE_EPOCH is `{text}`, not a number of seconds"
+                ))
+            };
+            let seconds: u64 = text.parse().map_err(|_| refuse())?;
+            let since = std::time::Duration::from_secs(seconds);
+            SystemTime::UNIX_EPOCH
+                .checked_add(since)
+                .ok_or_else(refuse)?
+        }
+    };
+    Ok(humantime::format_rfc3339_seconds(time).to_string())
+}

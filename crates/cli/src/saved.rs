@@ -1,0 +1,92 @@
+//! Saved audits: `audit.json.gz`, written and read back.
+
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+use facts_report::{FORMS, Record, Report, Showing, VERSION};
+use flate2::Compression;
+use flate2::read::MultiGzDecoder;
+use flate2::write::GzEncoder;
+use serde::Deserialize;
+
+use crate::failure::Failure;
+use crate::output::Files;
+
+/// The file in a folder of results that holds the audit itself.
+pub(crate) const AUDIT_FILE: &str = "audit.json.gz";
+
+/// Writes the audit and every form of report into a folder.
+pub(crate) fn whole(
+    folder: &Path,
+    report: &Report<'_>,
+    showing: &Showing,
+    files: &mut Files,
+) -> Result<(), Failure> {
+    files.add(folder.join(AUDIT_FILE), &packed(report.record)?)?;
+    for form in FORMS {
+        let path = folder.join(form.file);
+        let bytes = (form.write)(report, showing)
+            .map_err(|error| Failure::output(path.display(), error))?;
+        files.add(path, &bytes)?;
+    }
+    Ok(())
+}
+
+fn packed(record: &Record) -> Result<Vec<u8>, Failure> {
+    let refuse = |error: std::io::Error| Failure::output(AUDIT_FILE, error);
+    let text = serde_json::to_vec(record).map_err(|error| Failure::output(AUDIT_FILE, error))?;
+    let mut packer = GzEncoder::new(Vec::new(), Compression::default());
+    packer.write_all(&text).map_err(refuse)?;
+    packer.finish().map_err(refuse)
+}
+
+/// Reads a saved audit: its file, compressed or not, or the folder it lies in.
+pub(crate) fn load(path: &Path) -> Result<Record, Failure> {
+    let file = if path.is_dir() {
+        path.join(AUDIT_FILE)
+    } else {
+        PathBuf::from(path)
+    };
+    let name = file.display();
+    let mut bytes = std::fs::read(&file).map_err(|error| {
+        let hint = if path.is_dir() {
+            "; is this a folder that `facts audit --out` wrote?"
+        } else {
+            ""
+        };
+        Failure::data(format!("{name}: {error}{hint}"))
+    })?;
+    if bytes.starts_with(&[0x1f, 0x8b]) {
+        let mut text = Vec::new();
+        MultiGzDecoder::new(bytes.as_slice())
+            .read_to_end(&mut text)
+            .map_err(|error| Failure::data(format!("{name}: the file is damaged: {error}")))?;
+        bytes = text;
+    }
+    // The version first: an audit of another version may hold anything.
+    #[derive(Deserialize)]
+    struct Versioned {
+        version: Option<u32>,
+        kind: Option<String>,
+    }
+    let refuse = |error: serde_json::Error| {
+        Failure::data(format!("{name}: this is not a saved audit: {error}"))
+    };
+    let versioned: Versioned = serde_json::from_slice(&bytes).map_err(refuse)?;
+    if let Some(kind) = versioned.kind {
+        return Err(Failure::data(format!(
+            "{name}: this is a {kind}, which holds findings only; give the folder or the {AUDIT_FILE} beside it"
+        )));
+    }
+    match versioned.version {
+        Some(VERSION) => {}
+        Some(version) => {
+            return Err(Failure::data(format!(
+                "{name}: the audit was saved in version {version} of the form, and this tool reads version {VERSION}; use the tool that made it"
+            )));
+        }
+        None => return Err(Failure::data(format!("{name}: this is not a saved audit"))),
+    }
+    let record: Record = serde_json::from_slice(&bytes).map_err(refuse)?;
+    Ok(record)
+}

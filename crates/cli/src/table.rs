@@ -1,0 +1,253 @@
+//! Reading the table, and preparing it: replaced values, rows that will be dropped.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch, StringArray};
+use arrow_schema::{DataType, Field, Schema};
+use arrow_select::concat::concat;
+use arrow_select::filter::filter_record_batch;
+use facts_engine::population::{Column, Value};
+use facts_input::csv::{ColumnType, CsvOptions, Duplicates, Encoding, Header};
+use facts_input::{Format, Options, Source};
+use facts_report::Origin;
+use sha2::{Digest, Sha256};
+
+use crate::config;
+use crate::failure::Failure;
+
+/// A table in memory, and where it comes from.
+pub(crate) struct Table {
+    pub(crate) batches: Vec<RecordBatch>,
+    pub(crate) origin: Origin,
+}
+
+impl Table {
+    /// Reads a file, or standard input for `-`.
+    pub(crate) fn read(path: &Path, data: &config::Data) -> Result<Self, Failure> {
+        let name = path.display().to_string();
+        let is_pipe = name == "-" || !path.is_file();
+        // A path as it stands: a name such as `data:1.csv` is no prefix.
+        let source = if name == "-" {
+            Source::Stdin
+        } else {
+            PathBuf::from(path).into()
+        };
+        let table = Self::from_source(source, data)?;
+        let origin = Origin {
+            name: path
+                .file_name()
+                .map_or(name.clone(), |name| name.to_string_lossy().into_owned()),
+            sha256: if is_pipe { None } else { Some(sha256(path)?) },
+        };
+        Ok(Self { origin, ..table })
+    }
+
+    /// Reads bytes that are there already.
+    pub(crate) fn embedded(
+        name: &str,
+        bytes: &'static [u8],
+        data: &config::Data,
+    ) -> Result<Self, Failure> {
+        let table = Self::from_source(Source::reader(name, bytes), data)?;
+        let mut hash = Sha256::new();
+        hash.update(bytes);
+        let origin = Origin {
+            name: name.to_owned(),
+            sha256: Some(hex(hash)),
+        };
+        Ok(Self { origin, ..table })
+    }
+
+    fn from_source(source: Source, data: &config::Data) -> Result<Self, Failure> {
+        let name = source.name();
+        let table = facts_input::open(source, &options(data)?)?;
+        let batches = table.collect::<Result<Vec<_>, _>>()?;
+        let batches = batches
+            .into_iter()
+            .map(|batch| replaced(batch, data))
+            .collect::<Result<_, _>>()?;
+        Ok(Self {
+            batches,
+            origin: Origin { name, sha256: None },
+        })
+    }
+
+    /// How many rows it has.
+    pub(crate) fn rows(&self) -> usize {
+        self.batches.iter().map(RecordBatch::num_rows).sum()
+    }
+
+    /// The names of its columns.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let schema = self.batches.first().map(RecordBatch::schema);
+        schema.map_or_else(Vec::new, |schema| {
+            schema
+                .fields()
+                .iter()
+                .map(|field| field.name().clone())
+                .collect()
+        })
+    }
+}
+
+/// The SHA-256 of a file.
+pub(crate) fn sha256(path: &Path) -> Result<String, Failure> {
+    let refuse = |error| Failure::data(format!("{}: {error}", path.display()));
+    let mut file = std::fs::File::open(path).map_err(refuse)?;
+    let (mut hash, mut buffer) = (Sha256::new(), vec![0; 1 << 16]);
+    loop {
+        match file.read(&mut buffer).map_err(refuse)? {
+            0 => return Ok(hex(hash)),
+            n => hash.update(&buffer[..n]),
+        }
+    }
+}
+
+fn hex(hash: Sha256) -> String {
+    hash.finalize()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
+fn options(data: &config::Data) -> Result<Options, Failure> {
+    let character = |what: &str, text: &Option<String>| -> Result<Option<u8>, Failure> {
+        match text.as_deref() {
+            None => Ok(None),
+            Some("\\t" | "tab") => Ok(Some(b'\t')),
+            Some(text) if text.len() == 1 => Ok(Some(text.as_bytes()[0])),
+            Some(text) => Err(Failure::usage(format!(
+                "{what} is `{text}`; give one character, or tab"
+            ))),
+        }
+    };
+    let mut csv = CsvOptions {
+        delimiter: character("the delimiter", &data.delimiter)?,
+        nulls: data.nulls.clone(),
+        ..CsvOptions::default()
+    };
+    if data.quote.as_deref() == Some("") {
+        csv.quote = None;
+    } else if let Some(quote) = character("the quote", &data.quote)? {
+        csv.quote = Some(quote);
+    }
+    if let Some(names) = &data.names {
+        csv.header = Header::Names(names.clone());
+    } else if data.header == Some(false) {
+        csv.header = Header::Absent;
+    }
+    if data.duplicates == Some(config::Duplicates::Number) {
+        csv.duplicates = Duplicates::Number;
+    }
+    if let Some(encoding) = &data.encoding {
+        csv.encoding = encoding.parse::<Encoding>().map_err(Failure::usage)?;
+    }
+    csv.trim = data.trim.unwrap_or(true);
+    csv.types = (data.types.iter())
+        .map(|(column, kind)| {
+            let kind = match kind {
+                config::ColumnType::Boolean => ColumnType::Boolean,
+                config::ColumnType::Integer => ColumnType::Int64,
+                config::ColumnType::Float => ColumnType::Float64,
+                config::ColumnType::Text => ColumnType::Text,
+            };
+            (column.clone(), kind)
+        })
+        .collect();
+    Ok(Options {
+        format: data.format.map(|format| match format {
+            config::Format::Csv => Format::Csv,
+            config::Format::Parquet => Format::Parquet,
+            config::Format::ArrowFile => Format::ArrowFile,
+            config::Format::ArrowStream => Format::ArrowStream,
+        }),
+        csv,
+        ..Options::default()
+    })
+}
+
+/// A batch with the values that the configuration replaces; the model sees them replaced too.
+fn replaced(batch: RecordBatch, data: &config::Data) -> Result<RecordBatch, Failure> {
+    if data.replace.is_empty() {
+        return Ok(batch);
+    }
+    let schema = batch.schema();
+    let mut fields: Vec<Field> = schema.fields().iter().map(|f| f.as_ref().clone()).collect();
+    let mut columns = batch.columns().to_vec();
+    for (name, table) in &data.replace {
+        let place = schema.index_of(name).map_err(|_| {
+            let known: Vec<&str> = fields.iter().map(|f| f.name().as_str()).collect();
+            Failure::usage(format!(
+                "data.replace names the column `{name}`; the table has: {}",
+                known.join(", ")
+            ))
+        })?;
+        let (column, codes) = Column::of(name, &columns[place])?;
+        let values: Vec<Option<String>> = (column.values().iter())
+            .map(|value| match value {
+                Value::Null => None,
+                value => {
+                    let label = value.label();
+                    let new = table.get(&label).or_else(|| table.get(label.trim()));
+                    Some(new.cloned().unwrap_or(label))
+                }
+            })
+            .collect();
+        let cells = codes.iter().map(|&code| values[code as usize].as_deref());
+        columns[place] = std::sync::Arc::new(cells.collect::<StringArray>());
+        fields[place] = Field::new(name, DataType::Utf8, true);
+    }
+    let schema = std::sync::Arc::new(Schema::new(fields));
+    RecordBatch::try_new(schema, columns).map_err(Failure::data)
+}
+
+/// The distinct values of a column, and the code of each row.
+pub(crate) fn encoded(batches: &[RecordBatch], name: &str) -> Result<(Column, Vec<u32>), Failure> {
+    Ok(Column::of(name, &whole(batches, name)?)?)
+}
+
+/// A column of all batches.
+fn whole(batches: &[RecordBatch], name: &str) -> Result<ArrayRef, Failure> {
+    let parts: Vec<&dyn Array> = (batches.iter())
+        .filter_map(|batch| batch.column_by_name(name).map(AsRef::as_ref))
+        .collect();
+    if parts.is_empty() {
+        return Err(Failure::usage(format!("there is no column `{name}`")));
+    }
+    concat(&parts).map_err(Failure::data)
+}
+
+/// The batches without the rows that miss a value in one of these columns, whose missing codes are
+/// given beside them; and how many rows that were.
+pub(crate) fn without_missing(
+    batches: &[RecordBatch],
+    columns: &[(String, Vec<String>)],
+) -> Result<(Vec<RecordBatch>, usize), Failure> {
+    let mut dropped = 0;
+    let mut kept = Vec::with_capacity(batches.len());
+    for batch in batches {
+        let mut keep = vec![true; batch.num_rows()];
+        for (name, missing_codes) in columns {
+            let Some(array) = batch.column_by_name(name) else {
+                continue;
+            };
+            let (column, codes) = Column::of(name, array)?;
+            let missing: Vec<bool> = (column.values().iter())
+                .map(|value| {
+                    *value == Value::Null
+                        || missing_codes
+                            .iter()
+                            .any(|code| *code == value.label().trim())
+                })
+                .collect();
+            for (keep, code) in keep.iter_mut().zip(codes) {
+                *keep &= !missing[code as usize];
+            }
+        }
+        dropped += keep.iter().filter(|keep| !**keep).count();
+        let batch = filter_record_batch(batch, &BooleanArray::from(keep));
+        kept.push(batch.map_err(Failure::data)?);
+    }
+    Ok((kept, dropped))
+}

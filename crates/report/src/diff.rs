@@ -1,0 +1,417 @@
+//! Two audits compared: which findings appeared, vanished, grew, shrank.
+//!
+//! Both are ranked by the same definitions, those of the older audit unless others are given, since
+//! a finding is known by its predicate, its definition with parameters, and the groups compared.
+
+use std::collections::{HashMap, HashSet};
+
+use facts_engine::definitions::{Definition, SCORE_GAP};
+use facts_engine::population::Levels;
+use facts_engine::{Audit, Error};
+use serde::Serialize;
+
+use crate::finding::finding_id;
+use crate::grid::{Grid, Side};
+use crate::json::Real;
+use crate::record::Record;
+use crate::report::Report;
+use crate::text::{Palette, count, number, styled};
+
+/// The version of the form of a diff in JSON.
+pub const DIFF_VERSION: u32 = 1;
+
+/// What became of a finding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Change {
+    /// Unfair in the new audit only.
+    Appeared,
+    /// Unfair in both, and more so in the new one.
+    Grew,
+    /// Unfair in both with the same score, but against others.
+    Turned,
+    /// Unfair in both, and less so in the new one.
+    Shrank,
+    /// Unfair in the old audit only.
+    Vanished,
+}
+
+/// How a finding stands in one of the two audits.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "is", rename_all = "kebab-case")]
+pub enum Standing {
+    /// Unfair.
+    Unfair {
+        /// Its rank.
+        rank: u32,
+        /// Its score.
+        #[serde(serialize_with = "Real::write")]
+        score: f64,
+        /// The worse-off groups.
+        against: Vec<String>,
+    },
+    /// A ranked subgroup with score 0.
+    Fair,
+    /// A common subgroup for which no valid action was mined.
+    WithoutActions,
+    /// Not a common subgroup, or not told.
+    Absent,
+}
+
+/// One finding that is not the same in both audits.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Changed {
+    /// Its id.
+    pub finding: String,
+    /// What became of it.
+    pub change: Change,
+    /// The definition's id.
+    pub definition: String,
+    /// The predicate.
+    pub predicate: String,
+    /// How it stood.
+    pub old: Standing,
+    /// How it stands.
+    pub new: Standing,
+}
+
+/// Two audits compared.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Diff {
+    /// What this is, for whoever reads it as JSON.
+    pub kind: &'static str,
+    /// The version of the form.
+    pub version: u32,
+    /// Why the two may not be comparable: bins, levels, groups, options that differ.
+    pub warnings: Vec<String>,
+    /// The definitions compared by.
+    pub definitions: Vec<String>,
+    /// How many findings are unfair in both with the same score and against the same groups.
+    pub unchanged: usize,
+    /// The others: by definition, then by what became of them, then the largest first.
+    pub changed: Vec<Changed>,
+}
+
+impl Diff {
+    /// Compares two audits by definitions.
+    pub fn new(old: &Record, new: &Record, definitions: &[String]) -> Result<Self, Error> {
+        let parse = || -> Result<Vec<Box<dyn Definition>>, Error> {
+            let ids = definitions.iter();
+            ids.map(|id| facts_engine::definitions::parse(id)).collect()
+        };
+        let (old_report, new_report) = (Report::by(old, parse()?), Report::by(new, parse()?));
+        let (old_side, new_side) = (Audited::new(&old.audit), Audited::new(&new.audit));
+        let mut diff = Self {
+            kind: "facts-diff",
+            version: DIFF_VERSION,
+            warnings: warnings(old, new),
+            definitions: definitions.to_vec(),
+            unchanged: 0,
+            changed: Vec::new(),
+        };
+        for (c, definition) in definitions.iter().enumerate() {
+            let was = old_side.standings(&old_report, c);
+            let is = new_side.standings(&new_report, c);
+            let mut changed = Vec::new();
+            let names = was
+                .keys()
+                .chain(is.keys().filter(|name| !was.contains_key(*name)));
+            for &predicate in names {
+                let old = was
+                    .get(predicate)
+                    .cloned()
+                    .unwrap_or_else(|| old_side.other(predicate));
+                let new = is
+                    .get(predicate)
+                    .cloned()
+                    .unwrap_or_else(|| new_side.other(predicate));
+                match compare(&old, &new) {
+                    None => {}
+                    Some(None) => diff.unchanged += 1,
+                    Some(Some(change)) => changed.push(Changed {
+                        finding: finding_id(predicate, definition, new_side.groups()),
+                        change,
+                        definition: definition.clone(),
+                        predicate: predicate.to_owned(),
+                        old,
+                        new,
+                    }),
+                }
+            }
+            changed.sort_by(|a, b| {
+                (a.change.cmp(&b.change))
+                    .then_with(|| b.weight().total_cmp(&a.weight()))
+                    .then_with(|| a.predicate.cmp(&b.predicate))
+            });
+            diff.changed.extend(changed);
+        }
+        Ok(diff)
+    }
+
+    /// How many findings changed in one way.
+    pub fn count(&self, change: Change) -> usize {
+        self.changed
+            .iter()
+            .filter(|changed| changed.change == change)
+            .count()
+    }
+
+    /// The counts by definition.
+    pub fn summary(&self, titles: &HashMap<String, String>) -> Grid {
+        let mut grid = Grid::new([
+            ("definition", Side::Left),
+            ("appeared", Side::Right),
+            ("grew", Side::Right),
+            ("turned", Side::Right),
+            ("shrank", Side::Right),
+            ("vanished", Side::Right),
+        ]);
+        for definition in &self.definitions {
+            let of = |change: Change| {
+                let changed = self.changed.iter();
+                let n = changed.filter(|c| c.definition == *definition && c.change == change);
+                count(n.count() as u64)
+            };
+            let title = titles.get(definition).unwrap_or(definition).clone();
+            let counts = [
+                Change::Appeared,
+                Change::Grew,
+                Change::Turned,
+                Change::Shrank,
+                Change::Vanished,
+            ];
+            grid.row(std::iter::once(title).chain(counts.map(of)));
+        }
+        grid
+    }
+}
+
+impl Changed {
+    /// How much it matters: how far the score moved; how large it is when only one audit has one.
+    fn weight(&self) -> f64 {
+        let score = |standing: &Standing| match standing {
+            Standing::Unfair { score, .. } => *score,
+            _ => 0.0,
+        };
+        let (old, new) = (score(&self.old), score(&self.new));
+        if old == new { old } else { (new - old).abs() }
+    }
+
+    /// One line, as a person reads it.
+    pub fn text(&self, palette: &Palette) -> String {
+        let (sign, style) = match self.change {
+            Change::Appeared => ("+", palette.bias),
+            Change::Grew => ("^", palette.bias),
+            Change::Turned => ("~", palette.who),
+            Change::Shrank => ("v", palette.fair),
+            Change::Vanished => ("-", palette.fair),
+        };
+        format!(
+            "{} {}\n    {} -> {}  [{}]",
+            styled(style, sign),
+            styled(palette.who, &self.predicate),
+            standing(&self.old),
+            standing(&self.new),
+            self.finding
+        )
+    }
+}
+
+fn standing(standing: &Standing) -> String {
+    match standing {
+        Standing::Unfair {
+            rank,
+            score,
+            against,
+        } => {
+            let against: Vec<&str> = against.iter().map(|name| name.trim()).collect();
+            format!(
+                "{} against {} (rank {rank})",
+                number(*score),
+                against.join(" and ")
+            )
+        }
+        Standing::Fair => "fair".to_owned(),
+        Standing::WithoutActions => "no action mined".to_owned(),
+        Standing::Absent => "not a common subgroup".to_owned(),
+    }
+}
+
+/// What became of a finding; nothing if it is unfair in neither audit.
+fn compare(old: &Standing, new: &Standing) -> Option<Option<Change>> {
+    let unfair = |standing: &Standing| matches!(standing, Standing::Unfair { .. });
+    let (
+        Standing::Unfair {
+            score: a,
+            against: was,
+            ..
+        },
+        Standing::Unfair {
+            score: b,
+            against: is,
+            ..
+        },
+    ) = (old, new)
+    else {
+        return match (unfair(old), unfair(new)) {
+            (false, true) => Some(Some(Change::Appeared)),
+            (true, false) => Some(Some(Change::Vanished)),
+            _ => None,
+        };
+    };
+    // ∞ equals ∞, though their difference is not a number.
+    Some(if a != b && (a - b).abs() >= SCORE_GAP {
+        Some(if b > a { Change::Grew } else { Change::Shrank })
+    } else if was != is {
+        Some(Change::Turned)
+    } else {
+        None
+    })
+}
+
+/// One of the two audits, by the text of predicates.
+struct Audited<'a> {
+    audit: &'a Audit,
+    texts: Vec<String>,
+    without: HashSet<String>,
+}
+
+impl<'a> Audited<'a> {
+    fn new(audit: &'a Audit) -> Self {
+        let text = |predicate| audit.text(predicate);
+        Self {
+            audit,
+            texts: audit.subgroups.iter().map(|s| text(&s.predicate)).collect(),
+            without: audit
+                .without_actions
+                .iter()
+                .map(|s| text(&s.predicate))
+                .collect(),
+        }
+    }
+
+    fn groups(&self) -> impl Iterator<Item = &str> {
+        self.audit.groups.iter().map(|group| group.name.as_str())
+    }
+
+    /// How each ranked subgroup stands under one definition.
+    fn standings(&self, report: &Report<'_>, column: usize) -> HashMap<&str, Standing> {
+        let ranked = report.columns[column].ranking.ranked.iter();
+        ranked
+            .map(|ranked| {
+                let standing = match ranked.rank {
+                    None => Standing::Fair,
+                    Some(rank) => Standing::Unfair {
+                        rank,
+                        score: ranked.assessment.score,
+                        against: (ranked.assessment.against.iter())
+                            .map(|&g| self.audit.groups[g].name.clone())
+                            .collect(),
+                    },
+                };
+                (self.texts[ranked.subgroup].as_str(), standing)
+            })
+            .collect()
+    }
+
+    /// How a subgroup stands that is not ranked.
+    fn other(&self, predicate: &str) -> Standing {
+        if self.without.contains(predicate) {
+            Standing::WithoutActions
+        } else {
+            Standing::Absent
+        }
+    }
+}
+
+/// What keeps two audits from being compared like with like.
+fn warnings(old: &Record, new: &Record) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let mut differ = |what: &str, old: String, new: String| {
+        if old != new {
+            warnings.push(format!("{what} differ: {old} before, {new} now"));
+        }
+    };
+    let groups = |record: &Record| {
+        let names: Vec<&str> = record.audit.groups.iter().map(|g| g.name.trim()).collect();
+        names.join(", ")
+    };
+    differ("the groups compared", groups(old), groups(new));
+    let (a, b) = (&old.audit.settings, &new.audit.settings);
+    differ("the supports", a.support.to_string(), b.support.to_string());
+    differ(
+        "the rules of validity",
+        format!("{:?}", a.validity),
+        format!("{:?}", b.validity),
+    );
+    differ(
+        "the uses of ranges",
+        a.ranges.to_string(),
+        b.ranges.to_string(),
+    );
+    let short = |record: &Record| {
+        record
+            .data
+            .sha256
+            .as_ref()
+            .map(|hash| hash[..12].to_owned())
+    };
+    if let (Some(a), Some(b)) = (short(old), short(new)) {
+        differ("the data", a, b);
+    }
+    let by_name = |audit: &Audit| -> HashMap<String, Levels> {
+        let features = audit.features.iter();
+        features
+            .map(|levels| (levels.name.clone(), levels.clone()))
+            .collect()
+    };
+    let mut was = by_name(&old.audit);
+    for is in &new.audit.features {
+        match was.remove(&is.name) {
+            None => warnings.push(format!("feature {} is new", is.name)),
+            Some(was) => warnings.extend(levels_differ(&was, is)),
+        }
+    }
+    let mut gone: Vec<String> = was.into_keys().collect();
+    gone.sort();
+    warnings.extend(
+        gone.into_iter()
+            .map(|name| format!("feature {name} is gone")),
+    );
+    warnings
+}
+
+fn levels_differ(old: &Levels, new: &Levels) -> Option<String> {
+    let labels = |levels: &Levels| -> Vec<String> {
+        levels
+            .levels
+            .iter()
+            .map(|level| level.label.clone())
+            .collect()
+    };
+    let (was, is) = (labels(old), labels(new));
+    if was == is {
+        return None;
+    }
+    let missing = |from: &[String], other: &[String]| -> String {
+        let some: Vec<&str> = from
+            .iter()
+            .filter(|label| !other.contains(label))
+            .map(|label| label.trim())
+            .collect();
+        let shown = some.iter().take(5).copied().collect::<Vec<_>>().join(", ");
+        match some.len() {
+            0 => "none".to_owned(),
+            n if n > 5 => format!("{shown} and {} more", n - 5),
+            _ => shown,
+        }
+    };
+    let binned = matches!(new.kind, facts_engine::population::Kind::Binned(_));
+    let what = if binned { "bins" } else { "levels" };
+    Some(format!(
+        "the {what} of {} differ: only before: {}; only now: {}; findings that name them cannot meet",
+        new.name,
+        missing(&was, &is),
+        missing(&is, &was)
+    ))
+}

@@ -1,0 +1,72 @@
+//! The forms a report can be written in.
+
+use crate::report::{Report, Showing};
+use crate::text::Palette;
+use crate::{csv, json, markdown, parquet, sheets, text};
+
+/// Why a form could not be written.
+pub(crate) type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+/// One form of report.
+pub struct Form {
+    /// What it is called on the command line.
+    pub name: &'static str,
+    /// The file it is written to when an audit is written whole.
+    pub file: &'static str,
+    /// One line about it, for help texts.
+    pub about: &'static str,
+    /// Writes it.
+    pub write: fn(&Report<'_>, &Showing) -> Result<Vec<u8>, Failure>,
+}
+
+/// All forms there are.
+pub const FORMS: &[Form] = &[
+    Form {
+        name: "text",
+        file: "report.txt",
+        about: "plain text, as on the terminal",
+        write: |report, showing| Ok(text::report(report, showing, &Palette::PLAIN).into_bytes()),
+    },
+    Form {
+        name: "markdown",
+        file: "report.md",
+        about: "Markdown, for pull requests and notes",
+        write: |report, showing| Ok(markdown::markdown(report, showing).into_bytes()),
+    },
+    Form {
+        name: "json",
+        file: "report.json",
+        about: "JSON, for programs (docs/schema/report.schema.json)",
+        write: |report, showing| Ok(json::json(report, showing)?),
+    },
+    Form {
+        name: "html",
+        file: "report.html",
+        about: "one page to open in a browser: tables, plots, every subgroup",
+        write: |report, _| Ok(crate::html::html(report).into_bytes()),
+    },
+    Form {
+        name: "csv",
+        file: "subgroups.csv",
+        about: "all subgroups by all definitions, as CSV",
+        write: |report, _| Ok(csv::csv(&sheets::subgroups(report))),
+    },
+    Form {
+        name: "parquet",
+        file: "subgroups.parquet",
+        about: "all subgroups by all definitions, as Parquet",
+        write: |report, _| Ok(parquet::parquet(&sheets::subgroups(report))?),
+    },
+    Form {
+        name: "actions-csv",
+        file: "actions.csv",
+        about: "all pairs of a subgroup and an action, as CSV",
+        write: |report, _| Ok(csv::csv(&sheets::actions(report))),
+    },
+    Form {
+        name: "actions-parquet",
+        file: "actions.parquet",
+        about: "all pairs of a subgroup and an action, as Parquet",
+        write: |report, _| Ok(parquet::parquet(&sheets::actions(report))?),
+    },
+];

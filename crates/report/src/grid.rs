@@ -1,0 +1,130 @@
+//! Small tables of text, for the terminal and for Markdown.
+
+use std::fmt::Write;
+
+use unicode_width::UnicodeWidthStr;
+
+/// Which side the cells of a column stand on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// For words.
+    Left,
+    /// For numbers.
+    Right,
+}
+
+/// A table of text with a heading.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Grid {
+    columns: Vec<(String, Side)>,
+    rows: Vec<Vec<String>>,
+}
+
+impl Grid {
+    /// A table with these columns and no rows.
+    pub fn new<H: Into<String>>(columns: impl IntoIterator<Item = (H, Side)>) -> Self {
+        Self {
+            columns: columns
+                .into_iter()
+                .map(|(h, side)| (h.into(), side))
+                .collect(),
+            rows: Vec::new(),
+        }
+    }
+
+    /// Adds a row; cells that are missing are blank.
+    pub fn row<C: Into<String>>(&mut self, cells: impl IntoIterator<Item = C>) {
+        self.rows.push(cells.into_iter().map(Into::into).collect());
+    }
+
+    /// As aligned text, each line indented.
+    pub fn text(&self, indent: usize) -> String {
+        let headings: Vec<String> = self.columns.iter().map(|(h, _)| h.clone()).collect();
+        let lines = || std::iter::once(&headings).chain(&self.rows);
+        let cell = |line: &Vec<String>, c: usize| line.get(c).map_or(0, |cell| cell.width());
+        let widths: Vec<usize> = (0..self.columns.len())
+            .map(|c| lines().map(|line| cell(line, c)).max().unwrap_or(0))
+            .collect();
+        let mut text = String::new();
+        for line in lines() {
+            let mut row = " ".repeat(indent);
+            for (c, ((_, side), width)) in self.columns.iter().zip(&widths).enumerate() {
+                let cell = line.get(c).map_or("", String::as_str);
+                let blanks = " ".repeat(width - cell.width());
+                let gap = if c == 0 { "" } else { "  " };
+                row += gap;
+                match side {
+                    Side::Left => row.extend([cell, &blanks]),
+                    Side::Right => row.extend([blanks.as_str(), cell]),
+                }
+            }
+            text += row.trim_end();
+            text.push('\n');
+        }
+        text
+    }
+
+    /// As a Markdown table.
+    pub fn markdown(&self) -> String {
+        let mut text = String::new();
+        let mut line = |cells: &mut dyn Iterator<Item = String>| {
+            let cells: Vec<String> = cells.collect();
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "| {} |", cells.join(" | "));
+        };
+        line(&mut self.columns.iter().map(|(h, _)| escape(h)));
+        line(&mut self.columns.iter().map(|(_, side)| match side {
+            Side::Left => "---".to_owned(),
+            Side::Right => "---:".to_owned(),
+        }));
+        for row in &self.rows {
+            let cell = |c: usize| row.get(c).map_or_else(String::new, |cell| escape(cell));
+            line(&mut (0..self.columns.len()).map(cell));
+        }
+        text
+    }
+}
+
+/// Text as it can stand in Markdown, in a table too.
+pub(crate) fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '\n' | '\r' => escaped.push(' '),
+            '\\' | '`' | '*' | '_' | '{' | '}' | '[' | ']' | '<' | '>' | '#' | '|' | '~' => {
+                escaped.extend(['\\', character]);
+            }
+            _ => escaped.push(character),
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn grid() -> Grid {
+        let mut grid = Grid::new([("group", Side::Left), ("people", Side::Right)]);
+        grid.row(["Female", "4,176"]);
+        grid.row(["男|性", "63"]);
+        grid
+    }
+
+    #[test]
+    fn columns_are_aligned_by_what_is_seen() {
+        assert_eq!(
+            grid().text(2),
+            "  group   people\n  Female   4,176\n  男|性       63\n"
+        );
+    }
+
+    #[test]
+    fn markdown_cannot_be_broken_by_data() {
+        assert_eq!(
+            grid().markdown(),
+            "| group | people |\n| --- | ---: |\n| Female | 4,176 |\n| 男\\|性 | 63 |\n"
+        );
+        assert_eq!(escape("a\n<b>_c_"), "a \\<b\\>\\_c\\_");
+    }
+}

@@ -1,0 +1,207 @@
+// Reads back what payload.rs wrote, in the same order.
+
+/** Whole numbers of seven bits a byte, one after another. */
+class Numbers {
+  constructor(bytes) {
+    this.bytes = bytes;
+    this.at = 0;
+  }
+
+  next() {
+    let byte = this.bytes[this.at++];
+    let value = byte & 0x7f;
+    // Multiplied, not shifted: counts may pass 32 bits.
+    for (let scale = 128; byte >= 0x80; scale *= 128) {
+      byte = this.bytes[this.at++];
+      value += (byte & 0x7f) * scale;
+    }
+    return value;
+  }
+
+  list(length) {
+    const values = new Float64Array(length);
+    for (let i = 0; i < length; i++) values[i] = this.next();
+    return values;
+  }
+}
+
+/** Where each of some lists starts in the list of them all. */
+function starts(lengths) {
+  const places = new Uint32Array(lengths.length + 1);
+  for (let i = 0; i < lengths.length; i++) places[i + 1] = places[i] + lengths[i];
+  return places;
+}
+
+async function unpack(base64) {
+  const compressed = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+  const stream = new Blob([compressed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+/** All subgroups of the audit; one array a property, by place of the subgroup in the audit. */
+class Audit {
+  constructor(bytes) {
+    const length = new DataView(bytes.buffer).getUint32(0, true);
+    const header = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));
+    const numbers = new Numbers(bytes.subarray(4 + length));
+    this.groups = header.groups;
+    this.subgroups = header.subgroups;
+    this.changes = header.changes;
+    this.costs = header.costs;
+    this.againstSets = header.against;
+    this.affected = header.groups.reduce((sum, group) => sum + group.affected, 0);
+    this.readPredicates(numbers, header.items);
+    this.readActions(numbers);
+    this.readDistributions(numbers);
+    this.columns = header.columns.map((column) => this.readColumn(numbers, column));
+  }
+
+  perGroup(read) {
+    return this.groups.map((_, g) => read(g));
+  }
+
+  readPredicates(numbers, items) {
+    const places = starts(numbers.list(this.subgroups));
+    const all = numbers.list(places[this.subgroups]);
+    this.items = (s) => Array.from(all.subarray(places[s], places[s + 1]), (item) => items[item]);
+    this.texts = Array.from({ length: this.subgroups }, (_, s) =>
+      this.items(s).map((item) => item.join(" ")).join(", "));
+    this.searchable = this.texts.map((text) => text.toLowerCase());
+    this.members = this.perGroup(() => numbers.list(this.subgroups));
+    this.people = new Float64Array(this.subgroups);
+    for (const members of this.members) members.forEach((n, s) => (this.people[s] += n));
+  }
+
+  readActions(numbers) {
+    this.actionStarts = starts(numbers.list(this.subgroups));
+    const all = this.actionStarts[this.subgroups];
+    this.changeOf = numbers.list(all);
+    this.costOf = new Float64Array(all);
+    this.startsLevel = new Uint8Array(all);
+    for (let action = 0; action < all; action++) {
+      const cost = numbers.next();
+      this.costOf[action] = this.costs[Math.floor(cost / 2)];
+      this.startsLevel[action] = cost % 2;
+    }
+    // One higher than the count; 0 is suppressed.
+    this.flips = this.perGroup(() => numbers.list(all));
+  }
+
+  readDistributions(numbers) {
+    const levels = new Uint32Array(this.subgroups);
+    for (let s = 0; s < this.subgroups; s++) {
+      for (let a = this.actionStarts[s]; a < this.actionStarts[s + 1]; a++) {
+        levels[s] += this.startsLevel[a];
+      }
+    }
+    this.levelStarts = starts(levels);
+    const all = this.levelStarts[this.subgroups];
+    this.ecds = {
+      micro: this.perGroup(() => numbers.list(all)),
+      macro: this.perGroup(() => numbers.list(all)),
+    };
+  }
+
+  readColumn(numbers, column) {
+    const ranks = numbers.list(this.subgroups);
+    // Only what could be ranked has the rest.
+    const whereRanked = () => ranks.map((rank) => (rank > 0 ? numbers.next() : 0));
+    const against = whereRanked();
+    const values = this.perGroup(whereRanked);
+    const passes = column.tested ? whereRanked() : null;
+    const lists = column.lists_all ? null : this.perGroup(() => this.readLists(numbers));
+    return { ...column, ranks, against, values, valueTexts: column.values, passes, lists };
+  }
+
+  readLists(numbers) {
+    return Array.from({ length: this.subgroups }, () => numbers.list(numbers.next()));
+  }
+
+  /** A known count, or null. */
+  static known(stored) {
+    return stored === 0 ? null : stored - 1;
+  }
+
+  isSuppressed(column, s) {
+    return column.ranks[s] === 0;
+  }
+
+  isUnfair(column, s) {
+    return column.ranks[s] > 1;
+  }
+
+  /** The rank from 1; none if fair or suppressed. */
+  rank(column, s) {
+    return this.isUnfair(column, s) ? column.ranks[s] - 1 : null;
+  }
+
+  /** The unfairness score as it is shown. */
+  score(column, s) {
+    if (this.isSuppressed(column, s)) return SUPPRESSED;
+    return this.isUnfair(column, s) ? column.scores[column.ranks[s] - 2] : "0";
+  }
+
+  /** The worse-off groups, by place. */
+  against(column, s) {
+    return this.isUnfair(column, s) ? this.againstSets[column.against[s]] : [];
+  }
+
+  /** How a group fares under a definition, as it is shown. */
+  value(column, s, g) {
+    if (this.isSuppressed(column, s)) return SUPPRESSED;
+    const value = column.values[g][s];
+    return column.valueTexts ? column.valueTexts[value] : percent(value, this.members[g][s]);
+  }
+
+  /** What to sort a group's values by. */
+  valueOrder(column, s, g) {
+    const value = column.values[g][s];
+    return column.valueTexts ? value : value / this.members[g][s];
+  }
+
+  /** The share of all affected that a subgroup covers. */
+  coverage(s) {
+    return this.people[s] / this.affected;
+  }
+
+  /** The actions of a subgroup, cheapest first, by place among all. */
+  actions(s) {
+    const first = this.actionStarts[s];
+    return Array.from({ length: this.actionStarts[s + 1] - first }, (_, i) => first + i);
+  }
+
+  /** The actions that a definition lists for a group. */
+  listed(column, s, g) {
+    const actions = this.actions(s);
+    if (!column.lists) return actions;
+    const listed = [];
+    let at = 0;
+    column.lists[g][s].forEach((length, run) => {
+      if (run % 2 === 1) listed.push(...actions.slice(at, at + length));
+      at += length;
+    });
+    return listed;
+  }
+
+  /** What an action changes, as one reads it. */
+  changeText(action) {
+    return this.changes[this.changeOf[action]].map((pair) => pair.join(" = ")).join(", ");
+  }
+
+  /** Members of a group that an action flips; null if suppressed. */
+  flipped(action, g) {
+    return Audit.known(this.flips[g][action]);
+  }
+
+  /** The distinct costs of a subgroup's actions, and the members reached at each by group. */
+  distribution(s, viewpoint) {
+    const first = this.levelStarts[s];
+    const costs = this.actions(s)
+      .filter((action) => this.startsLevel[action] === 1)
+      .map((action) => this.costOf[action]);
+    const reached = this.ecds[viewpoint].map((ecd) =>
+      costs.map((_, level) => Audit.known(ecd[first + level])));
+    return { costs, reached };
+  }
+}
+

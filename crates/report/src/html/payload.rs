@@ -1,0 +1,406 @@
+//! All subgroups under all definitions, small enough to travel inside the page.
+//!
+//! A JSON header with the texts that repeat (items, changes, costs, scores), then one stream of
+//! whole numbers in 7-bit groups, column after column, so that like stands beside like and
+//! compresses well; all of it gzipped and in base64. `assets/payload.js` reads it back in the order
+//! in which [`encode`] writes it.
+//!
+//! Scores are sent as the text of each rank, and values as the texts that are shown, so that the
+//! page says exactly what the other reports say, infinities included.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::io::Write;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use facts_engine::Audit;
+use facts_engine::definitions::{GroupValue, Parameter};
+use facts_engine::distribution::{Count, Subgroup, Viewpoint};
+use facts_engine::ranking::Ranked;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use serde::Serialize;
+
+use crate::report::{Column, Report};
+use crate::text::{number, value};
+
+#[derive(Serialize)]
+struct Header<'a> {
+    groups: Vec<HeaderGroup<'a>>,
+    subgroups: usize,
+    /// Feature, operator, level.
+    items: Vec<[&'a str; 3]>,
+    /// Assignments of each change: feature, level.
+    changes: Vec<Vec<[&'a str; 2]>>,
+    costs: Vec<f64>,
+    /// The sets of worse-off groups that occur.
+    against: Vec<Vec<usize>>,
+    columns: Vec<HeaderColumn<'a>>,
+}
+
+#[derive(Serialize)]
+struct HeaderGroup<'a> {
+    name: &'a str,
+    affected: u64,
+}
+
+#[derive(Serialize)]
+struct HeaderColumn<'a> {
+    id: &'a str,
+    title: &'a str,
+    viewpoint: String,
+    phi: Option<f64>,
+    budget: Option<f64>,
+    /// The score of each rank, from rank 1, as it is shown.
+    scores: Vec<String>,
+    /// The texts that values refer to, in rising order; none if values are parts of the members.
+    values: Option<Vec<String>>,
+    /// Whether the definition has a significance test.
+    tested: bool,
+    /// Whether every action of every subgroup is listed.
+    lists_all: bool,
+}
+
+/// The payload as base64.
+pub(super) fn encode(report: &Report<'_>) -> String {
+    let audit = &report.record.audit;
+    let mut numbers = Numbers::default();
+    let items = write_predicates(audit, &mut numbers);
+    let costs = write_actions(audit, &mut numbers);
+    write_distributions(audit, &mut numbers);
+    let mut against = Dictionary::default();
+    let columns = report
+        .columns
+        .iter()
+        .map(|column| write_column(audit, column, &mut against, &mut numbers))
+        .collect();
+    let label = |feature: u32, level: u32| audit.features[feature as usize].label(level);
+    let name = |feature: u32| audit.features[feature as usize].name.as_str();
+    let header = Header {
+        groups: audit
+            .groups
+            .iter()
+            .map(|group| HeaderGroup {
+                name: group.name.trim(),
+                affected: group.affected,
+            })
+            .collect(),
+        subgroups: audit.subgroups.len(),
+        items: items
+            .entries
+            .iter()
+            .map(|item| {
+                let level = label(item.feature, item.level);
+                [name(item.feature), item.operator.symbol(), level]
+            })
+            .collect(),
+        changes: audit
+            .changes
+            .iter()
+            .map(|change| {
+                let assignments = change.assignments().iter();
+                assignments
+                    .map(|a| [name(a.feature), label(a.feature, a.level)])
+                    .collect()
+            })
+            .collect(),
+        costs: costs.entries.into_iter().map(f64::from_bits).collect(),
+        against: against.entries,
+        columns,
+    };
+    let header = serde_json::to_vec(&header).expect("a header of texts and numbers is JSON");
+    let mut compressed = GzEncoder::new(Vec::new(), Compression::best());
+    let length = u32::try_from(header.len()).expect("a header under 4 GiB");
+    let compressed = compressed
+        .write_all(&length.to_le_bytes())
+        .and_then(|()| compressed.write_all(&header))
+        .and_then(|()| compressed.write_all(&numbers.bytes))
+        .and_then(|()| compressed.finish())
+        .expect("writing to memory does not fail");
+    STANDARD.encode(compressed)
+}
+
+/// How many items each predicate has, which, and how many members of each group.
+fn write_predicates(
+    audit: &Audit,
+    numbers: &mut Numbers,
+) -> Dictionary<facts_engine::subgroups::Item> {
+    let mut items = Dictionary::default();
+    for subgroup in &audit.subgroups {
+        numbers.push(subgroup.predicate.items().len());
+    }
+    for subgroup in &audit.subgroups {
+        for &item in subgroup.predicate.items() {
+            numbers.push(items.place(item));
+        }
+    }
+    for g in 0..audit.groups.len() {
+        for subgroup in &audit.subgroups {
+            numbers.push_u64(subgroup.members[g]);
+        }
+    }
+    items
+}
+
+/// How many actions each subgroup has, what each changes and costs, and whom it flips.
+///
+/// The lowest bit of a cost says that it starts a new cost level; a level is known by its first
+/// cost.
+fn write_actions(audit: &Audit, numbers: &mut Numbers) -> Dictionary<u64> {
+    let mut costs = Dictionary::default();
+    for subgroup in &audit.subgroups {
+        numbers.push(subgroup.actions.len());
+    }
+    for subgroup in &audit.subgroups {
+        for action in &subgroup.actions {
+            numbers.push(action.change as usize);
+        }
+    }
+    for subgroup in &audit.subgroups {
+        let mut previous = None;
+        for action in &subgroup.actions {
+            let starts = previous != Some(action.cost_level);
+            previous = Some(action.cost_level);
+            numbers.push(costs.place(action.cost.to_bits()) * 2 + usize::from(starts));
+        }
+    }
+    for g in 0..audit.groups.len() {
+        for subgroup in &audit.subgroups {
+            for action in 0..subgroup.actions.len() {
+                numbers.push_count(subgroup.flips(action, g));
+            }
+        }
+    }
+    costs
+}
+
+/// The effectiveness–cost distributions at each cost level, as parts of the members.
+fn write_distributions(audit: &Audit, numbers: &mut Numbers) {
+    for viewpoint in [Viewpoint::Micro, Viewpoint::Macro] {
+        for g in 0..audit.groups.len() {
+            for subgroup in &audit.subgroups {
+                for levels in 1..=subgroup.cost_levels.len() {
+                    let share = subgroup.ecd(viewpoint, g, levels);
+                    numbers.push_count(Count::from(share.map(|share| share.part)));
+                }
+            }
+        }
+    }
+}
+
+/// How one definition ranks, what it compares, whom it is against and what it lists.
+fn write_column<'a>(
+    audit: &Audit,
+    column: &'a Column,
+    against: &mut Dictionary<Vec<usize>>,
+    numbers: &mut Numbers,
+) -> HeaderColumn<'a> {
+    let ranking = &column.ranking;
+    let mut by_subgroup: Vec<Option<&Ranked>> = vec![None; audit.subgroups.len()];
+    for ranked in &ranking.ranked {
+        by_subgroup[ranked.subgroup] = Some(ranked);
+    }
+    // 0 is suppressed, 1 fair, then the ranks.
+    for ranked in &by_subgroup {
+        numbers.push(ranked.map_or(0, |ranked| ranked.rank.map_or(1, |rank| rank as usize + 1)));
+    }
+    for ranked in by_subgroup.iter().flatten() {
+        numbers.push(against.place(ranked.assessment.against.to_vec()));
+    }
+    let values = write_values(audit, &by_subgroup, numbers);
+    let tested = ranking
+        .ranked
+        .iter()
+        .any(|ranked| ranked.assessment.significant.is_some());
+    if tested {
+        for ranked in by_subgroup.iter().flatten() {
+            numbers.push(usize::from(ranked.assessment.significant == Some(true)));
+        }
+    }
+    let lists_all = write_lists(audit, column, numbers);
+    let tied = ranking.unfair().chunk_by(|a, b| a.rank == b.rank);
+    let first_of_each_rank = tied.filter_map(|tied| tied.first());
+    let parameter = |wanted| parameter(column, wanted);
+    HeaderColumn {
+        id: &ranking.definition,
+        title: &ranking.title,
+        viewpoint: viewpoint(column).to_string(),
+        phi: parameter(Parameter::Phi),
+        budget: parameter(Parameter::Budget),
+        scores: first_of_each_rank
+            .map(|ranked| number(ranked.assessment.score))
+            .collect(),
+        values,
+        tested,
+        lists_all,
+    }
+}
+
+/// The viewpoint whose distribution a definition reads.
+pub(super) fn viewpoint(column: &Column) -> Viewpoint {
+    let id = column.ranking.definition.as_str();
+    // Choice counts actions that work for a group as a whole.
+    if id
+        .split(':')
+        .any(|part| part == "macro" || part == "equal-choice")
+    {
+        Viewpoint::Macro
+    } else {
+        Viewpoint::Micro
+    }
+}
+
+/// A number among the parameters of a definition, read from its id.
+fn parameter(column: &Column, wanted: Parameter) -> Option<f64> {
+    let parts = column.ranking.definition.split(':').skip(1);
+    let mut named = column.kind()?.parameters.iter().zip(parts);
+    let (_, text) = named.find(|(parameter, _)| **parameter == wanted)?;
+    text.parse().ok()
+}
+
+/// What a definition compares, group after group: parts of the members, or places among texts.
+fn write_values(
+    audit: &Audit,
+    by_subgroup: &[Option<&Ranked>],
+    numbers: &mut Numbers,
+) -> Option<Vec<String>> {
+    let groups = 0..audit.groups.len();
+    let part = |subgroup: &Subgroup, compared: GroupValue, g: usize| match compared {
+        GroupValue::Share(share) if share.whole == subgroup.members[g] => Some(share.part),
+        _ => None,
+    };
+    let rows = || {
+        let rows = audit.subgroups.iter().zip(by_subgroup);
+        rows.filter_map(|(subgroup, ranked)| Some((subgroup, &(*ranked)?.assessment.values)))
+    };
+    let all_parts = rows().all(|(subgroup, values)| {
+        groups
+            .clone()
+            .all(|g| part(subgroup, values[g], g).is_some())
+    });
+    if all_parts {
+        for g in groups {
+            for (subgroup, values) in rows() {
+                numbers.push_u64(part(subgroup, values[g], g).unwrap_or(0));
+            }
+        }
+        return None;
+    }
+    let mut rising: Vec<GroupValue> = rows().flat_map(|(_, values)| values.to_vec()).collect();
+    rising.sort_by(|a, b| a.number().total_cmp(&b.number()));
+    let mut texts = Dictionary::default();
+    for &compared in &rising {
+        texts.place(value(compared));
+    }
+    for g in groups {
+        for (_, values) in rows() {
+            numbers.push(texts.place(value(values[g])));
+        }
+    }
+    Some(texts.entries)
+}
+
+/// Which actions a definition lists, as runs: how many to skip, how many to take, and so on.
+fn write_lists(audit: &Audit, column: &Column, numbers: &mut Numbers) -> bool {
+    let definition = column.definition.as_ref();
+    let mut runs: Vec<Vec<usize>> = Vec::with_capacity(audit.subgroups.len());
+    let mut all = true;
+    for g in 0..audit.groups.len() {
+        for subgroup in &audit.subgroups {
+            let mut lengths = Vec::new();
+            let mut taking = false;
+            let mut length = 0;
+            for action in 0..subgroup.actions.len() {
+                let lists = definition.lists(subgroup, action, g);
+                all &= lists;
+                if lists != taking {
+                    lengths.push(length);
+                    length = 0;
+                    taking = lists;
+                }
+                length += 1;
+            }
+            if taking {
+                lengths.push(length);
+            }
+            runs.push(lengths);
+        }
+    }
+    if !all {
+        for lengths in &runs {
+            numbers.push(lengths.len());
+            lengths.iter().for_each(|&length| numbers.push(length));
+        }
+    }
+    all
+}
+
+/// Whole numbers, seven bits to a byte, the lowest first; the highest bit says that more follows.
+#[derive(Default)]
+struct Numbers {
+    bytes: Vec<u8>,
+}
+
+impl Numbers {
+    fn push(&mut self, number: usize) {
+        self.push_u64(number as u64);
+    }
+
+    fn push_u64(&mut self, mut number: u64) {
+        while number >= 0x80 {
+            self.bytes.push(number as u8 | 0x80);
+            number >>= 7;
+        }
+        self.bytes.push(number as u8);
+    }
+
+    /// 0 is suppressed; what is known comes one higher.
+    fn push_count(&mut self, count: Count) {
+        self.push_u64(count.known().map_or(0, |count| count + 1));
+    }
+}
+
+/// Distinct things in the order in which they were first met.
+struct Dictionary<T> {
+    entries: Vec<T>,
+    places: HashMap<T, usize>,
+}
+
+impl<T> Default for Dictionary<T> {
+    fn default() -> Self {
+        Self {
+            entries: Vec::new(),
+            places: HashMap::new(),
+        }
+    }
+}
+
+impl<T: Clone + Eq + Hash> Dictionary<T> {
+    fn place(&mut self, entry: T) -> usize {
+        if let Some(&place) = self.places.get(&entry) {
+            return place;
+        }
+        let place = self.entries.len();
+        self.entries.push(entry.clone());
+        self.places.insert(entry, place);
+        place
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_take_as_few_bytes_as_they_need() {
+        let mut numbers = Numbers::default();
+        numbers.push(0);
+        numbers.push(127);
+        numbers.push(128);
+        numbers.push(300);
+        numbers.push_count(Count::Suppressed);
+        numbers.push_count(Count::Known(0));
+        assert_eq!(numbers.bytes, [0, 127, 0x80, 1, 0xac, 2, 0, 1]);
+    }
+}

@@ -1,0 +1,164 @@
+//! JSON, for programs. `docs/schema/report.schema.json` says what it holds.
+//!
+//! Infinite costs and scores are the text `"inf"`, since JSON has no infinity; a count that was
+//! suppressed is `null`.
+
+use facts_engine::definitions::GroupValue;
+use facts_engine::population::Summary;
+use facts_engine::ranking::AggregatedRankings;
+use facts_engine::{Group, SetAside, Settings, Sizes, Suppression};
+use serde::{Serialize, Serializer};
+
+use crate::csc::Csc;
+use crate::record::{BaseRates, ModelOrigin, Origin};
+use crate::report::{Report, Showing};
+
+/// The version of the form of a report in JSON.
+pub const REPORT_VERSION: u32 = 1;
+
+/// A number that may be infinite.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(crate) enum Real {
+    Finite(f64),
+    Infinite(&'static str),
+}
+
+impl From<f64> for Real {
+    fn from(number: f64) -> Self {
+        if number.is_finite() {
+            Self::Finite(number)
+        } else {
+            Self::Infinite("inf")
+        }
+    }
+}
+
+impl Real {
+    pub(crate) fn write<S: Serializer>(number: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+        Self::from(*number).serialize(serializer)
+    }
+
+    pub(crate) fn write_value<S: Serializer>(
+        value: &GroupValue,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        Self::from(value.number()).serialize(serializer)
+    }
+}
+
+/// A report as JSON holds it.
+#[derive(Serialize)]
+struct Document<'a> {
+    kind: &'static str,
+    version: u32,
+    tool: &'a str,
+    made: &'a str,
+    data: &'a Origin,
+    model: &'a ModelOrigin,
+    protected: &'a [String],
+    base_rates: &'a Option<BaseRates>,
+    notes: &'a [String],
+    population: &'a Summary,
+    groups: &'a [Group],
+    set_aside: &'a [SetAside],
+    unaffected: u64,
+    settings: &'a Settings,
+    sizes: &'a Sizes,
+    subgroups: Subgroups,
+    suppression: &'a Option<Suppression>,
+    definitions: Vec<Definition<'a>>,
+    aggregated_rankings: AggregatedRankings,
+}
+
+/// How many subgroups there are of each sort.
+#[derive(Serialize)]
+struct Subgroups {
+    ranked: usize,
+    without_actions: usize,
+}
+
+/// One definition and what it found.
+#[derive(Serialize)]
+struct Definition<'a> {
+    id: &'a str,
+    title: &'a str,
+    question: &'a str,
+    unfair: usize,
+    fair: usize,
+    suppressed: usize,
+    rank_one: usize,
+    worst_rank: u32,
+    against: Vec<Against<'a>>,
+    findings: Vec<Csc>,
+}
+
+/// How many findings are against a group.
+#[derive(Serialize)]
+struct Against<'a> {
+    group: &'a str,
+    findings: usize,
+    in_top_tenth: usize,
+}
+
+/// The report as JSON.
+pub fn json(report: &Report<'_>, showing: &Showing) -> Result<Vec<u8>, serde_json::Error> {
+    let (record, audit) = (report.record, &report.record.audit);
+    let analysis = report.ranking_analysis();
+    let definitions = report
+        .columns
+        .iter()
+        .zip(&analysis.rows)
+        .map(|(column, row)| {
+            let ranking = &column.ranking;
+            let counts = row.against.iter().zip(&row.against_in_top_tenth);
+            Definition {
+                id: &ranking.definition,
+                title: &ranking.title,
+                question: column.kind().map_or("", |kind| kind.about),
+                unfair: ranking.unfair().len(),
+                fair: ranking.ranked.len() - ranking.unfair().len(),
+                suppressed: ranking.suppressed.len(),
+                rank_one: row.rank_one,
+                worst_rank: ranking.worst_rank,
+                against: audit
+                    .groups
+                    .iter()
+                    .zip(counts)
+                    .map(|(group, (&findings, &in_top_tenth))| Against {
+                        group: &group.name,
+                        findings,
+                        in_top_tenth,
+                    })
+                    .collect(),
+                findings: report.findings(column, showing),
+            }
+        });
+    let document = Document {
+        kind: "facts-report",
+        version: REPORT_VERSION,
+        tool: &record.tool,
+        made: &record.made,
+        data: &record.data,
+        model: &record.model,
+        protected: &record.protected,
+        base_rates: &record.base_rates,
+        notes: &record.notes,
+        population: &audit.population,
+        groups: &audit.groups,
+        set_aside: &audit.set_aside,
+        unaffected: audit.unaffected,
+        settings: &audit.settings,
+        sizes: &audit.sizes,
+        subgroups: Subgroups {
+            ranked: audit.subgroups.len(),
+            without_actions: audit.without_actions.len(),
+        },
+        suppression: &audit.suppression,
+        definitions: definitions.collect(),
+        aggregated_rankings: report.aggregated_rankings(),
+    };
+    let mut text = serde_json::to_vec_pretty(&document)?;
+    text.push(b'\n');
+    Ok(text)
+}

@@ -1,0 +1,182 @@
+//! Everything as two tables: all subgroups by all definitions, and all pairs of a subgroup and an
+//! action. What [`csv`](crate::csv) and [`parquet`](crate::parquet) write.
+
+use facts_engine::distribution::{Count, Subgroup};
+
+use crate::finding::finding_id;
+use crate::report::Report;
+
+/// A table in columns of equal length.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sheet {
+    /// The columns with their names.
+    pub columns: Vec<(String, Cells)>,
+}
+
+/// The cells of a column. Nothing stands where a count was suppressed.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cells {
+    /// Words.
+    Text(Vec<String>),
+    /// Whole numbers.
+    Count(Vec<Option<u64>>),
+    /// Numbers; may be infinite.
+    Number(Vec<Option<f64>>),
+}
+
+impl Cells {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Text(cells) => cells.len(),
+            Self::Count(cells) => cells.len(),
+            Self::Number(cells) => cells.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl Sheet {
+    fn new() -> Self {
+        Self {
+            columns: Vec::new(),
+        }
+    }
+
+    fn text(&mut self, name: impl Into<String>, cells: impl Iterator<Item = String>) {
+        let cells = Cells::Text(cells.collect());
+        self.columns.push((name.into(), cells));
+    }
+
+    fn count(&mut self, name: impl Into<String>, cells: impl Iterator<Item = Option<u64>>) {
+        let cells = Cells::Count(cells.collect());
+        self.columns.push((name.into(), cells));
+    }
+
+    fn number(&mut self, name: impl Into<String>, cells: impl Iterator<Item = Option<f64>>) {
+        let cells = Cells::Number(cells.collect());
+        self.columns.push((name.into(), cells));
+    }
+
+    /// How many rows it has.
+    pub fn rows(&self) -> usize {
+        self.columns.first().map_or(0, |(_, cells)| cells.len())
+    }
+}
+
+/// All subgroups by all definitions: a row for each, in order of definition and rank. Subgroups that
+/// cannot be ranked because a count was suppressed come last, without a score.
+pub fn subgroups(report: &Report<'_>) -> Sheet {
+    let audit = &report.record.audit;
+    let names: Vec<&str> = audit
+        .groups
+        .iter()
+        .map(|group| group.name.as_str())
+        .collect();
+    let texts: Vec<String> = audit
+        .subgroups
+        .iter()
+        .map(|subgroup| audit.text(&subgroup.predicate))
+        .collect();
+    let mut rows = Vec::new();
+    for column in &report.columns {
+        let ranked = column.ranking.ranked.iter();
+        rows.extend(ranked.map(|ranked| (column, ranked.subgroup, Some(ranked))));
+        let suppressed = column.ranking.suppressed.iter();
+        rows.extend(suppressed.map(|&subgroup| (column, subgroup, None)));
+    }
+    let id = |definition: &str, s: usize| finding_id(&texts[s], definition, names.iter().copied());
+    let mut sheet = Sheet::new();
+    sheet.text(
+        "finding",
+        rows.iter().map(|(c, s, _)| id(&c.ranking.definition, *s)),
+    );
+    sheet.text(
+        "definition",
+        rows.iter().map(|(c, ..)| c.ranking.definition.clone()),
+    );
+    sheet.text("subgroup", rows.iter().map(|&(_, s, _)| texts[s].clone()));
+    sheet.count(
+        "rank",
+        rows.iter()
+            .map(|(.., r)| r.and_then(|r| r.rank).map(u64::from)),
+    );
+    sheet.number(
+        "score",
+        rows.iter().map(|(.., r)| r.map(|r| r.assessment.score)),
+    );
+    sheet.text(
+        "against",
+        rows.iter().map(|(.., ranked)| {
+            let against = ranked.map_or(&[][..], |ranked| &ranked.assessment.against);
+            let against: Vec<&str> = against.iter().map(|&g| names[g]).collect();
+            against.join("; ")
+        }),
+    );
+    for (g, name) in names.iter().enumerate() {
+        let of = |s: usize| -> &Subgroup { &audit.subgroups[s] };
+        sheet.count(
+            format!("members {name}"),
+            rows.iter().map(|&(_, s, _)| Some(of(s).members[g])),
+        );
+        sheet.number(
+            format!("coverage {name}"),
+            rows.iter().map(|&(_, s, _)| Some(audit.coverage(of(s), g))),
+        );
+        sheet.number(
+            format!("value {name}"),
+            rows.iter()
+                .map(|(.., ranked)| ranked.map(|r| r.assessment.values[g].number())),
+        );
+    }
+    sheet
+}
+
+/// All pairs of a subgroup and a valid action: larger subgroups and cheaper actions first.
+pub fn actions(report: &Report<'_>) -> Sheet {
+    let audit = &report.record.audit;
+    let changes: Vec<String> = audit
+        .changes
+        .iter()
+        .map(|change| change.text(&audit.features))
+        .collect();
+    let pairs: Vec<(&Subgroup, usize)> = audit
+        .subgroups
+        .iter()
+        .flat_map(|subgroup| (0..subgroup.actions.len()).map(move |action| (subgroup, action)))
+        .collect();
+    let mut sheet = Sheet::new();
+    sheet.text(
+        "subgroup",
+        pairs.iter().map(|(s, _)| audit.text(&s.predicate)),
+    );
+    sheet.text(
+        "change",
+        pairs
+            .iter()
+            .map(|&(s, a)| changes[s.actions[a].change as usize].clone()),
+    );
+    sheet.number("cost", pairs.iter().map(|&(s, a)| Some(s.actions[a].cost)));
+    for (g, group) in audit.groups.iter().enumerate() {
+        let name = &group.name;
+        sheet.count(
+            format!("members {name}"),
+            pairs.iter().map(|(s, _)| Some(s.members[g])),
+        );
+        sheet.count(
+            format!("flips {name}"),
+            pairs.iter().map(|&(s, a)| Count::known(s.flips(a, g))),
+        );
+        sheet.number(
+            format!("effectiveness {name}"),
+            pairs
+                .iter()
+                .map(|&(s, a)| s.effectiveness(a, g).map(|share| share.ratio())),
+        );
+    }
+    sheet
+}

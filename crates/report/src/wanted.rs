@@ -1,0 +1,274 @@
+//! Conditions on predicates: `occupation = Sales and age >= 30`.
+//!
+//! They select subgroups by what their predicates *say*, not by who belongs to them: `occupation =
+//! Sales` selects the subgroups whose predicate contains that item. A feature alone selects those
+//! that speak of it, and `!=` those that do not contain the item.
+
+use facts_engine::population::Levels;
+use facts_engine::subgroups::{Item, Operator, Predicate};
+use strsim::levenshtein;
+
+/// Which predicates are wanted: all conditions must hold.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Wanted {
+    conditions: Vec<Condition>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Condition {
+    Has(Item),
+    HasNot(Item),
+    SpeaksOf(u32),
+}
+
+impl Wanted {
+    /// Reads conditions joined by `and` or commas; the features and their levels decide where one
+    /// ends, so that levels may contain commas.
+    pub fn parse(text: &str, features: &[Levels]) -> Result<Self, String> {
+        let mut rest = text.trim();
+        let mut conditions = Vec::new();
+        while !rest.is_empty() {
+            let (condition, after) = condition(rest, features)?;
+            conditions.push(condition);
+            rest = next(after).ok_or_else(|| {
+                format!(
+                    "expected `and` or a comma before `{}` in `{text}`",
+                    after.trim()
+                )
+            })?;
+        }
+        if conditions.is_empty() {
+            return Err("no condition is given; write one such as `occupation = Sales`".to_owned());
+        }
+        Ok(Self { conditions })
+    }
+
+    /// Whether a predicate is wanted.
+    pub fn admits(&self, predicate: &Predicate) -> bool {
+        let items = predicate.items();
+        self.conditions.iter().all(|condition| match condition {
+            Condition::Has(item) => items.contains(item),
+            Condition::HasNot(item) => !items.contains(item),
+            Condition::SpeaksOf(feature) => items.iter().any(|item| item.feature == *feature),
+        })
+    }
+
+    /// The predicate of exactly these items, if the conditions are items.
+    pub fn exactly(&self) -> Option<Vec<Item>> {
+        let mut items = self
+            .conditions
+            .iter()
+            .map(|condition| match condition {
+                Condition::Has(item) => Some(*item),
+                _ => None,
+            })
+            .collect::<Option<Vec<Item>>>()?;
+        items.sort();
+        Some(items)
+    }
+}
+
+/// What follows the `and` or comma after a condition; empty at the end.
+fn next(after: &str) -> Option<&str> {
+    let after = after.trim_start();
+    if after.is_empty() {
+        return Some(after);
+    }
+    let joined = after.strip_prefix(',').or_else(|| {
+        let word = after.get(..3)?;
+        let end = after[3..].starts_with(char::is_whitespace);
+        (word.eq_ignore_ascii_case("and") && end).then(|| &after[3..])
+    })?;
+    Some(joined.trim_start())
+}
+
+/// One condition, and what follows it.
+fn condition<'t>(text: &'t str, features: &[Levels]) -> Result<(Condition, &'t str), String> {
+    let (f, after) = longest(text, features.iter().map(|levels| levels.name.as_str()))
+        .filter(|(_, after)| after.trim_start().is_empty() || !starts_name(after))
+        .ok_or_else(|| {
+            let given = text.split(['=', '<', '>', '!', ',']).next().unwrap_or(text);
+            let names = features.iter().map(|levels| levels.name.as_str());
+            format!(
+                "no feature is called `{}`{}",
+                given.trim(),
+                nearest(given.trim(), names)
+            )
+        })?;
+    let feature = f as u32;
+    let rest = after.trim_start();
+    let operators = [
+        ("!=", None),
+        ("<=", Some(Operator::AtMost)),
+        (">=", Some(Operator::AtLeast)),
+        ("==", Some(Operator::Is)),
+        ("=", Some(Operator::Is)),
+    ];
+    let Some((symbol, operator)) = operators.iter().find(|(s, _)| rest.starts_with(s)) else {
+        return Ok((Condition::SpeaksOf(feature), after));
+    };
+    let rest = rest[symbol.len()..].trim_start();
+    let labels = || features[f].levels.iter().map(|level| level.label.trim());
+    let (level, after) = longest(rest, labels())
+        .filter(|(_, after)| next(after).is_some())
+        .ok_or_else(|| {
+            let given = rest.split(" and ").next().unwrap_or(rest).trim();
+            let hint = nearest(given, labels());
+            format!(
+                "feature `{}` has no level `{given}`{hint}",
+                features[f].name
+            )
+        })?;
+    let level = level as u32;
+    let item = |operator| Item {
+        feature,
+        operator,
+        level,
+    };
+    Ok((
+        match operator {
+            Some(operator) => Condition::Has(item(*operator)),
+            None => Condition::HasNot(item(Operator::Is)),
+        },
+        after,
+    ))
+}
+
+/// Whether a text goes on with what could be part of a name.
+fn starts_name(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_alphanumeric() || c == '_' || c == '-')
+}
+
+/// The longest of some names that a text begins with: its place, and what follows.
+fn longest<'t, 'n>(
+    text: &'t str,
+    names: impl Iterator<Item = &'n str>,
+) -> Option<(usize, &'t str)> {
+    names
+        .enumerate()
+        .filter_map(|(place, name)| Some((name.len(), place, text.strip_prefix(name)?)))
+        .max_by_key(|&(length, place, _)| (length, std::cmp::Reverse(place)))
+        .map(|(_, place, after)| (place, after))
+}
+
+/// What was perhaps meant, or what there is.
+fn nearest<'n>(given: &str, names: impl Iterator<Item = &'n str>) -> String {
+    let mut near: Vec<(usize, &str)> = names
+        .map(|name| {
+            (
+                levenshtein(&given.to_lowercase(), &name.to_lowercase()),
+                name,
+            )
+        })
+        .collect();
+    near.sort();
+    match near.first() {
+        Some((steps, name)) if *steps <= 1 + given.chars().count() / 4 => {
+            format!("; did you mean `{name}`?")
+        }
+        _ => {
+            let some: Vec<&str> = near.iter().take(8).map(|(_, name)| *name).collect();
+            let more = if near.len() > some.len() { ", …" } else { "" };
+            format!("; there are: {}{more}", some.join(", "))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow_array::{ArrayRef, RecordBatch, StringArray};
+    use facts_engine::population::{Declaration, Feature, Protected};
+    use std::sync::Arc;
+
+    use super::*;
+
+    fn features() -> Vec<Levels> {
+        let column = |values: [&str; 3]| Arc::new(StringArray::from(values.to_vec())) as ArrayRef;
+        let table = RecordBatch::try_from_iter([
+            ("age", column(["(16, 26]", "(26, 34]", "(34, 90]"])),
+            ("age-group", column(["a", "b", "c"])),
+            ("job", column(["clerk", "sales and marketing", "sales"])),
+            ("sex", column(["F", "M", "F"])),
+        ])
+        .unwrap();
+        Declaration::new()
+            .feature(Feature::ordinal(
+                "age",
+                ["(16, 26]", "(26, 34]", "(34, 90]"],
+            ))
+            .feature(Feature::categorical("age-group"))
+            .feature(Feature::categorical("job"))
+            .protected(Protected::attribute("sex"))
+            .read([table])
+            .unwrap()
+            .features()
+            .to_vec()
+    }
+
+    fn text(condition: &Condition, features: &[Levels]) -> String {
+        match condition {
+            Condition::Has(item) => item.text(features),
+            Condition::HasNot(item) => format!("not {}", item.text(features)),
+            Condition::SpeaksOf(feature) => features[*feature as usize].name.clone(),
+        }
+    }
+
+    #[test]
+    fn levels_may_contain_commas_and_the_word_and() {
+        let features = features();
+        let read = |wanted: &str| -> Vec<String> {
+            let wanted = Wanted::parse(wanted, &features).unwrap();
+            wanted
+                .conditions
+                .iter()
+                .map(|c| text(c, &features))
+                .collect()
+        };
+        assert_eq!(
+            read("age = (26, 34], job = sales and marketing and age-group=b"),
+            [
+                "age = (26, 34]",
+                "job = sales and marketing",
+                "age-group = b"
+            ]
+        );
+        assert_eq!(read("age >= (26, 34] AND job"), ["age >= (26, 34]", "job"]);
+        assert_eq!(read("job!=clerk"), ["not job = clerk"]);
+        assert_eq!(read("age-group"), ["age-group"]);
+    }
+
+    #[test]
+    fn a_wrong_condition_says_what_there_is() {
+        let features = features();
+        let message = |wanted: &str| Wanted::parse(wanted, &features).unwrap_err();
+        assert_eq!(
+            message("jobs = clerk"),
+            "no feature is called `jobs`; did you mean `job`?"
+        );
+        assert_eq!(
+            message("job = clerks"),
+            "feature `job` has no level `clerks`; did you mean `clerk`?"
+        );
+        assert_eq!(
+            message("salary = 1"),
+            "no feature is called `salary`; there are: age, job, age-group"
+        );
+        assert_eq!(
+            message("job = sales or age"),
+            "feature `job` has no level `sales or age`; there are: sales, clerk, sales and marketing"
+        );
+        assert!(message("  ").starts_with("no condition"));
+    }
+
+    #[test]
+    fn a_predicate_is_found_by_its_own_text() {
+        let features = features();
+        let wanted = Wanted::parse("job = clerk, age = (16, 26]", &features).unwrap();
+        let items = wanted.exactly().unwrap();
+        let predicate: Predicate =
+            serde_json::from_value(serde_json::to_value(items).unwrap()).unwrap();
+        assert_eq!(predicate.text(&features), "age = (16, 26], job = clerk");
+        assert!(wanted.admits(&predicate));
+        assert_eq!(Wanted::parse("job", &features).unwrap().exactly(), None);
+    }
+}

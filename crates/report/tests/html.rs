@@ -1,0 +1,199 @@
+//! The HTML page as text: what it says, and that nothing from the data gets out of its place.
+#![allow(clippy::unwrap_used)]
+
+mod awkward;
+
+use std::collections::HashMap;
+use std::io::Read;
+
+use awkward::{IMAGE, JOB, SCRIPT, awkward_audit, awkward_record};
+use base64::Engine;
+use facts_report::{Record, Report, html};
+use serde_json::Value;
+
+fn page(record: &Record) -> String {
+    html(&Report::new(record).unwrap())
+}
+
+/// What stands between two texts.
+fn between<'a>(page: &'a str, start: &str, end: &str) -> &'a str {
+    let rest = page.split_once(start).unwrap().1;
+    rest.split_once(end).unwrap().0
+}
+
+/// The page without its own styles, scripts and payload: what Rust wrote.
+fn body(page: &str) -> String {
+    let body = between(page, "<body>", "<script id=\"payload\"");
+    body.to_owned()
+}
+
+/// The header of the payload, and how many bytes follow it.
+fn payload(page: &str) -> (Value, usize) {
+    let start = "<script id=\"payload\" type=\"application/octet-stream\">";
+    let base64 = between(page, start, "</script>");
+    let compressed = base64::engine::general_purpose::STANDARD
+        .decode(base64)
+        .unwrap();
+    let mut bytes = Vec::new();
+    flate2::read::GzDecoder::new(compressed.as_slice())
+        .read_to_end(&mut bytes)
+        .unwrap();
+    let length = u32::from_le_bytes(bytes[..4].try_into().unwrap()) as usize;
+    let header = serde_json::from_slice(&bytes[4..4 + length]).unwrap();
+    (header, bytes.len() - 4 - length)
+}
+
+#[test]
+fn every_name_from_the_data_is_escaped() {
+    let page = page(&awkward_record(awkward_audit()));
+    assert!(!page.contains(SCRIPT), "markup from the data");
+    assert!(!page.contains(IMAGE), "markup from the data");
+    assert!(!page.contains(JOB), "markup from the data");
+    let body = body(&page);
+    assert!(body.contains("&#60;script&#62;window.broken = 1&#60;/script&#62;"));
+    assert!(body.contains("A &#38; B"));
+    assert!(body.contains("עברית"));
+    // The scripts are the page's own three, and no other.
+    assert_eq!(
+        page.matches("<script").count()
+            - between(&page, "<script>", "</script>")
+                .matches("<script")
+                .count(),
+        3
+    );
+    assert_eq!(page.matches("<img").count(), 0);
+}
+
+#[test]
+fn the_page_may_do_nothing_but_run_what_it_carries() {
+    let page = page(&awkward_record(awkward_audit()));
+    let policy = between(&page, "Content-Security-Policy\" content=\"", "\"");
+    assert!(policy.starts_with("default-src 'none'; script-src 'sha256-"));
+    assert!(!policy.contains("unsafe"));
+    for asks in ["src=\"http", "href=\"http", "@import", "url("] {
+        assert!(!page.contains(asks), "the page asks for something: {asks}");
+    }
+    // Inline styles would be refused.
+    assert!(!body(&page).contains(" style=\""));
+}
+
+#[test]
+fn all_parts_are_there_without_a_script() {
+    let page = page(&awkward_record(awkward_audit()));
+    let body = body(&page);
+    for part in [
+        "overview",
+        "findings",
+        "subgroups",
+        "rankings",
+        "definitions",
+        "method",
+    ] {
+        assert!(body.contains(&format!("<section id=\"{part}\"")), "{part}");
+    }
+    for said in [
+        "Base rate: the label is favourable",
+        "Groups that are not compared",
+        "tiny &#60;i&#62;",
+        "Ranking analysis",
+        "Aggregated rankings",
+        "Equal Choice for Recourse (φ = 0.3)",
+        "Does each group have as many actions that work",
+        "The group with fewer such actions is worse off.",
+        "on 12,000 rows, label",
+        "right on 81.25% of the 407 rows",
+        "not known: it could not be read twice, or is no file",
+        "1 a change, times 2.5",
+        "never to B",
+    ] {
+        assert!(body.contains(said), "{said}");
+    }
+}
+
+#[test]
+fn links_lead_somewhere() {
+    let page = page(&awkward_record(awkward_audit()));
+    let body = body(&page);
+    let ids: Vec<&str> = body
+        .split(" id=\"")
+        .skip(1)
+        .map(|rest| rest.split('"').next().unwrap())
+        .collect();
+    let mut times: HashMap<&str, usize> = HashMap::new();
+    for id in &ids {
+        *times.entry(id).or_default() += 1;
+    }
+    assert!(times.values().all(|&n| n == 1), "an id twice: {times:?}");
+    for link in body.split("href=\"#").skip(1) {
+        let place = link.split('"').next().unwrap();
+        assert!(
+            place.starts_with("subgroup=") || ids.contains(&place),
+            "{place}"
+        );
+    }
+}
+
+#[test]
+fn the_payload_holds_all_subgroups() {
+    let record = awkward_record(awkward_audit());
+    let (header, numbers) = payload(&page(&record));
+    assert_eq!(header["subgroups"], record.audit.subgroups.len());
+    assert_eq!(header["groups"].as_array().unwrap().len(), 4);
+    assert_eq!(
+        header["columns"].as_array().unwrap().len(),
+        record.definitions.len()
+    );
+    assert_eq!(header["columns"][4]["scores"][0], "∞");
+    assert_eq!(header["columns"][4]["phi"], 0.3);
+    assert_eq!(header["columns"][3]["budget"], 3.0);
+    assert_eq!(header["columns"][2]["viewpoint"], "macro");
+    assert!(numbers > record.audit.subgroups.len() * header["columns"].as_array().unwrap().len());
+}
+
+#[test]
+fn the_same_record_gives_the_same_page() {
+    let record = awkward_record(awkward_audit());
+    assert_eq!(page(&record), page(&record));
+}
+
+#[test]
+fn suppressed_counts_are_not_told() {
+    let record = awkward_record(awkward_audit().suppressed(10));
+    let report = Report::new(&record).unwrap();
+    assert!(
+        report
+            .columns
+            .iter()
+            .any(|column| !column.ranking.suppressed.is_empty())
+    );
+    let body = body(&html(&report));
+    assert!(body.contains("Suppressed</th>"));
+    assert!(body.contains("from 1 to 9 are suppressed"));
+    assert!(body.contains("suppressed people, suppressed affected"));
+}
+
+#[test]
+fn an_audit_without_unfair_subgroups_reads_well() {
+    let mut record = awkward_record(awkward_audit());
+    // What no budget of 0 buys, it buys for nobody.
+    record.definitions = vec!["equal-effectiveness-within-budget:micro:0".to_owned()];
+    record.base_rates = None;
+    record.notes.clear();
+    let body = body(&page(&record));
+    assert!(body.contains("No subgroup is unfair under any definition."));
+    assert!(body.contains("No subgroup is unfair by this definition."));
+    assert!(body.contains("No label was named"));
+    assert!(!body.contains("class=\"notes\""));
+}
+
+#[test]
+fn an_audit_of_one_subgroup_or_none_reads_well() {
+    let mut record = awkward_record(awkward_audit());
+    record.audit.subgroups.truncate(1);
+    let one = page(&record);
+    assert_eq!(payload(&one).0["subgroups"], 1);
+    record.audit.subgroups.clear();
+    let none = page(&record);
+    assert_eq!(payload(&none).0["subgroups"], 0);
+    assert!(body(&none).contains("No subgroup is unfair under any definition."));
+}
