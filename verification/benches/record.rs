@@ -13,7 +13,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use facts_engine::{Options, Phase, Watch, audit};
-use facts_verification::{adult_declaration, adult_model, adult_rows, peers};
+use facts_verification::{adult_declaration, adult_model, adult_rows, machine, peers};
 use serde::Deserialize;
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
@@ -164,17 +164,4 @@ fn peak_memory() -> Option<f64> {
     let line = status.lines().find(|line| line.starts_with("VmHWM"))?;
     let kilobytes: f64 = line.split_whitespace().nth(1)?.parse().ok()?;
     Some(kilobytes / 1000.0)
-}
-
-/// The processor, as far as it tells.
-fn machine() -> String {
-    let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let name = text
-        .lines()
-        .find_map(|line| line.strip_prefix("model name"));
-    let name = name.map_or("an unknown processor", |name| {
-        name.trim_start_matches([' ', '\t', ':'])
-    });
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    format!("{name}, {cores} cores")
 }

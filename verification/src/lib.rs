@@ -117,3 +117,16 @@ pub fn unpack(bytes: &[u8]) -> Result<String, Failure> {
     flate2::read::GzDecoder::new(bytes).read_to_string(&mut text)?;
     Ok(text)
 }
+
+/// The processor that a record is made on, as far as it tells.
+pub fn machine() -> String {
+    let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let name = text
+        .lines()
+        .find_map(|line| line.strip_prefix("model name"));
+    let name = name.map_or("an unknown processor", |name| {
+        name.trim_start_matches([' ', '\t', ':'])
+    });
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    format!("{name}, {cores} cores")
+}

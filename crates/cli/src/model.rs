@@ -62,7 +62,11 @@ pub(crate) fn open(config: &Config, reporter: &Reporter) -> Result<Ready, Failur
                 .map_err(|error| Failure::output(folder.display(), error))?;
         }
         let fingerprint = facts_models::fingerprint(spec, &options)?;
-        let remembering = Remembering::open(model, &path, &fingerprint).map_err(Failure::model)?;
+        let mut remembering =
+            Remembering::open(model, &path, &fingerprint).map_err(Failure::model)?;
+        if let Some(rows) = config.model.batch_rows {
+            remembering = remembering.batch_rows(rows);
+        }
         if remembering.remembered() > 0 {
             reporter.note(&format!(
                 "going on with {} answers from {}",
@@ -107,6 +111,7 @@ fn options(config: &Config) -> Result<OpenOptions, Failure> {
     options.output = model.output.clone();
     options.workers = model.workers;
     options.batch_rows = model.batch_rows;
+    options.ca = model.ca.clone();
     options.timeout = match model.timeout {
         None => None,
         Some(seconds) => Some(Duration::try_from_secs_f64(seconds).map_err(|_| {

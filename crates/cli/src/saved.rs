@@ -88,5 +88,7 @@ pub(crate) fn load(path: &Path) -> Result<Record, Failure> {
         None => return Err(Failure::data(format!("{name}: this is not a saved audit"))),
     }
     let record: Record = serde_json::from_slice(&bytes).map_err(refuse)?;
+    let whole = record.audit.check();
+    whole.map_err(|why| Failure::data(format!("{name}: the saved audit is damaged: {why}")))?;
     Ok(record)
 }

@@ -114,7 +114,7 @@ impl Model for Mortal {
                         .hash(&mut hasher),
                 }
             }
-            hasher.finish() % 3 == 0
+            hasher.finish().is_multiple_of(3)
         };
         let answers: Vec<bool> = (0..rows.num_rows()).map(answer).collect();
         Ok(self.form.answer(&answers))

@@ -94,7 +94,7 @@ pub fn findings(report: &Report<'_>, showing: &Showing, palette: &Palette) -> St
             styled(palette.aside, format!("{about} {counts}."))
         );
         let findings = report.findings(column, showing);
-        if findings.is_empty() {
+        if findings.is_empty() && showing.top > 0 {
             text += "No finding to show.\n\n";
         }
         for finding in &findings {

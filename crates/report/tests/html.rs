@@ -169,7 +169,7 @@ fn suppressed_counts_are_not_told() {
     let body = body(&html(&report));
     assert!(body.contains("Suppressed</th>"));
     assert!(body.contains("from 1 to 9 are suppressed"));
-    assert!(body.contains("suppressed people, suppressed affected"));
+    assert!(body.contains("a suppressed number of people, a suppressed number of affected"));
 }
 
 #[test]

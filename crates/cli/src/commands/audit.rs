@@ -75,7 +75,9 @@ pub(crate) fn print(
         "\n{}\n",
         facts_report::overview::ranking_analysis(report).text(2)
     );
-    let findings = if config.report.definitions.is_empty() {
+    let findings = if showing.top == 0 {
+        String::new()
+    } else if config.report.definitions.is_empty() {
         let headlines = HEADLINES.iter().map(|id| definitions::parse(id));
         let headlines = Report::by(record, headlines.collect::<Result<_, _>>()?);
         text::findings(&headlines, showing, &palette)

@@ -228,7 +228,9 @@ fn favourable(label: &Guessed) -> String {
     };
     let mut values = label.values.iter().map(|(value, _)| value.trim());
     let yes = values.clone().find(|value| says_yes(value));
-    yes.or_else(|| values.next_back()).unwrap_or_default().to_owned()
+    yes.or_else(|| values.next_back())
+        .unwrap_or_default()
+        .to_owned()
 }
 
 fn of_feature(guess: &Guessed) -> String {

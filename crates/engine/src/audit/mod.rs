@@ -1,5 +1,6 @@
 //! The audit: the method's steps in order, and the value that holds what they found.
 
+mod check;
 mod options;
 mod run;
 mod suppress;

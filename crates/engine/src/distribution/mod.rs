@@ -124,6 +124,36 @@ impl Subgroup {
         }
     }
 
+    /// Whether actions, cost levels and counts fit together, for a subgroup that was loaded.
+    pub(crate) fn holds_together(&self, changes: usize) -> bool {
+        let groups = self.groups();
+        let levels = self.cost_levels.len();
+        let counts_fit = self.flips.len() == self.actions.len() * groups
+            && self.reached.len() == levels * groups;
+        let actions_fit = self.actions.iter().all(|action| {
+            (action.change as usize) < changes
+                && (action.cost_level as usize) < levels
+                && action.cost.is_finite()
+        });
+        let within = |counts: &[Count]| {
+            let rows = counts.chunks_exact(groups.max(1));
+            rows.into_iter().all(|row| {
+                let pairs = row.iter().zip(&self.members);
+                pairs
+                    .into_iter()
+                    .all(|(count, members)| count.known().is_none_or(|n| n <= *members))
+            })
+        };
+        let ascending = self.actions.is_sorted_by_key(|action| action.cost_level)
+            && self.cost_levels.is_sorted();
+        !self.actions.is_empty()
+            && counts_fit
+            && actions_fit
+            && ascending
+            && within(&self.flips)
+            && within(&self.reached)
+    }
+
     /// Members of all groups together.
     pub fn people(&self) -> u64 {
         self.members.iter().sum()

@@ -299,8 +299,12 @@ fn several(number: usize, what: &str) -> String {
     format!("{} {what}{ending}", count(number as u64))
 }
 
-fn told(number: Count) -> String {
-    number.known().map_or(SUPPRESSED.to_owned(), count)
+/// `7 people`, unless that was too few to be told.
+fn told(number: Count, of: &str) -> String {
+    match number {
+        Count::Known(number) => format!("{} {of}", count(number)),
+        Count::Suppressed => format!("a {SUPPRESSED} number of {of}"),
+    }
 }
 
 fn figures(report: &Report<'_>) -> Vec<Figure> {
@@ -382,8 +386,8 @@ fn group_rows(record: &Record) -> Vec<GroupRow> {
 fn set_aside_row(group: &facts_engine::SetAside) -> SetAsideRow {
     SetAsideRow {
         name: group.name.trim().to_owned(),
-        people: told(group.people),
-        affected: told(group.affected),
+        people: told(group.people, "people"),
+        affected: told(group.affected, "affected"),
         why: group.why.clone(),
     }
 }

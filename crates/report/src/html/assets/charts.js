@@ -252,7 +252,8 @@ function scatter(host, audit, column, subgroups, open) {
   const xs = shown.map((s) => audit.coverage(s));
   const lowest = xs.reduce((least, x) => Math.min(least, x), 0.5);
   const least = COVERAGES.findLast((share) => share <= lowest) ?? lowest;
-  const series = [...audit.groups.map((_, g) => g), null].map((g) => ({
+  // The fair ones first, so that the others are drawn over them.
+  const series = [null, ...audit.groups.keys()].map((g) => ({
     group: g,
     members: shown.map((s, i) => [s, i]).filter(([s]) => {
       const against = audit.against(column, s);
@@ -264,7 +265,7 @@ function scatter(host, audit, column, subgroups, open) {
       : `${count(members.length)} unfair against ${audit.groups[group].name}`).join(", ") + ".";
   const chart = element("div", { class: "chart", role: "img", "aria-label": label });
   const tip = element("p", { class: "tip", "aria-hidden": "true", hidden: true });
-  fill(host, legendOfScatter(audit, series), element("div", { class: "holder" }, chart, tip));
+  fill(host, legendOfScatter(audit, [...series.slice(1), series[0]]), element("div", { class: "holder" }, chart, tip));
   const top = height.hasInfinite ? height.infinity * 1.05 : height.top * 1.05;
   const make = (width, colours) => new uPlot({
     mode: 2,
@@ -336,7 +337,7 @@ function drawMarks(plot, index, group, colours) {
     ctx.lineWidth = devicePixelRatio;
     ctx.stroke(path);
   } else {
-    ctx.globalAlpha = 0.4;
+    ctx.globalAlpha = 0.5;
     ctx.fillStyle = colours.groups[group % MARKS];
     ctx.fill(path);
   }

@@ -18,7 +18,7 @@ function side(audit, column, s, g) {
   const ways = listed.map((action) => wayItem(audit, s, g, action));
   const covered = `${percent(members, group.affected)} covered (${count(members)} of ${count(group.affected)})`;
   return element("div", { class: "side" },
-    element("h4", {}, mark(g), " ", name(group.name), " ", element("small", {}, covered)),
+    element("h3", {}, mark(g), " ", name(group.name), " ", element("small", {}, covered)),
     element("p", { class: "compared" }, "Compared: ", element("b", {}, audit.value(column, s, g))),
     ways.length === 0
       ? element("p", { class: "none" }, "No recourse for this subgroup.")
@@ -115,7 +115,7 @@ function showSubgroup(dialog, audit, s, column, choose, close) {
       element("div", { class: "pair" }, plots.map(({ figure }) => figure)),
       element("h3", {}, "Under all definitions"),
       scrolling("Scores under all definitions", scoresTable(audit, column, s)),
-      element("h3", {}, actions === 1 ? "Its one action" : `All ${count(actions)} actions`),
+      element("h3", {}, actions === 1 ? "Its one action" : `Its ${count(actions)} actions`),
       scrolling("All actions", actionsTable(audit, s))));
   // Charts need to know how wide they are, so the dialog must be open first.
   return () => plots.forEach(({ show }) => show());

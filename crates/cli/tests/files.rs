@@ -1,0 +1,501 @@
+//! What the command leaves behind: files, whole or not at all, in forms that others can read.
+#![allow(clippy::unwrap_used)]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+use serde_json::Value;
+
+fn facts() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_facts"));
+    command
+        .current_dir(example())
+        .env("SOURCE_DATE_EPOCH", "1700000000")
+        .env_remove("NO_COLOR");
+    command
+}
+
+fn example() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/hiring")
+}
+
+fn run(command: &mut Command) -> Output {
+    let output = command.output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{errors}");
+    output
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+fn unpacked(path: &Path) -> Value {
+    let file = std::fs::File::open(path).unwrap();
+    serde_json::from_reader(flate2::read::GzDecoder::new(file)).unwrap()
+}
+
+/// What the schema says against a document.
+fn objection(name: &str, document: &Value) -> Option<String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema");
+    let (mut schemas, mut compiler) = (boon::Schemas::new(), boon::Compiler::new());
+    for file in ["audit.schema.json", "report.schema.json"] {
+        let text = std::fs::read_to_string(folder.join(file)).unwrap();
+        let schema = serde_json::from_str(&text).unwrap();
+        compiler
+            .add_resource(&format!("file:///{file}"), schema)
+            .unwrap();
+    }
+    let schema = compiler
+        .compile(&format!("file:///{name}"), &mut schemas)
+        .unwrap();
+    let refused = schemas.validate(document, schema).err();
+    refused.map(|error| format!("{error:#}"))
+}
+
+fn validate(name: &str, document: &Value) {
+    assert_eq!(objection(name, document), None);
+}
+
+#[test]
+fn a_folder_holds_everything_and_the_same_bytes_each_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let (first, second) = (
+        folder.path().join("first"),
+        folder.path().join("deep/second"),
+    );
+    run(facts().args(["audit", "-q", "--out"]).arg(&first));
+    run(facts()
+        .args(["audit", "-q", "--threads", "1", "--out"])
+        .arg(&second));
+    let expected = [
+        "actions.csv",
+        "actions.parquet",
+        "audit.json.gz",
+        "report.html",
+        "report.json",
+        "report.md",
+        "report.txt",
+        "subgroups.csv",
+        "subgroups.parquet",
+    ];
+    assert_eq!(names(&first), expected);
+    for name in expected {
+        let (a, b) = (
+            std::fs::read(first.join(name)),
+            std::fs::read(second.join(name)),
+        );
+        assert_eq!(a.unwrap(), b.unwrap(), "{name}");
+    }
+}
+
+#[test]
+fn json_is_what_the_schemas_say() {
+    let folder = tempfile::tempdir().unwrap();
+    let plain = ["audit", "-q", "-n", "5"];
+    let trained = [
+        "audit",
+        "people.csv",
+        "-q",
+        "-p",
+        "sex",
+        "-m",
+        "train",
+        "--label",
+        "kept",
+        "--favourable",
+        "yes",
+        "--support",
+        "0.1",
+        "--ranges",
+        "--bins",
+        "years=3",
+    ];
+    let suppressed = [
+        "audit",
+        "-q",
+        "--suppress-below",
+        "20",
+        "--min-group-size",
+        "3",
+        "--favourable",
+        "1",
+    ];
+    let crossed = [
+        "audit",
+        "people.csv",
+        "-q",
+        "-p",
+        "sex",
+        "-p",
+        "region",
+        "-m",
+        "model.json",
+        "--min-group-size",
+        "20",
+        "--label",
+        "kept",
+        "--label-favourable",
+        "yes",
+    ];
+    for (i, arguments) in [&plain[..], &trained, &suppressed, &crossed]
+        .iter()
+        .enumerate()
+    {
+        let out = folder.path().join(i.to_string());
+        run(facts().args(*arguments).arg("--out").arg(&out));
+        let report = std::fs::read(out.join("report.json")).unwrap();
+        validate(
+            "report.schema.json",
+            &serde_json::from_slice(&report).unwrap(),
+        );
+        validate("audit.schema.json", &unpacked(&out.join("audit.json.gz")));
+    }
+}
+
+#[test]
+fn a_schema_refuses_what_it_does_not_know() {
+    let output = run(facts().args(["audit", "-q", "--format", "json"]));
+    let mut report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    report["definitions"][0]["findings"][0]["scroe"] = 1.into();
+    let objection = objection("report.schema.json", &report).unwrap();
+    assert!(objection.contains("scroe"), "{objection}");
+}
+
+#[test]
+fn tables_are_read_back_and_agree_with_the_report() {
+    let folder = tempfile::tempdir().unwrap();
+    run(facts()
+        .args(["audit", "-q", "-n", "100000", "--out"])
+        .arg(folder.path()));
+    let report = std::fs::read(folder.path().join("report.json")).unwrap();
+    let report: Value = serde_json::from_slice(&report).unwrap();
+    let rows = |name: &str| -> usize {
+        let table = facts_input::open(folder.path().join(name), &facts_input::Options::default());
+        table.unwrap().map(|batch| batch.unwrap().num_rows()).sum()
+    };
+    let definitions = report["definitions"].as_array().unwrap().len() as u64;
+    let ranked = report["subgroups"]["ranked"].as_u64().unwrap();
+    let pairs = report["sizes"]["pairs"].as_u64().unwrap();
+    for form in ["csv", "parquet"] {
+        assert_eq!(
+            rows(&format!("subgroups.{form}")) as u64,
+            definitions * ranked
+        );
+        assert_eq!(rows(&format!("actions.{form}")) as u64, pairs);
+    }
+    let text = std::fs::read_to_string(folder.path().join("subgroups.csv")).unwrap();
+    for definition in report["definitions"].as_array().unwrap() {
+        for finding in definition["findings"].as_array().unwrap() {
+            let id = finding["finding"].as_str().unwrap();
+            let line = text.lines().find(|line| line.starts_with(id)).unwrap();
+            let rank = format!(",{},", finding["rank"]);
+            assert!(line.contains(&rank), "{line} against {finding}");
+        }
+    }
+}
+
+#[test]
+fn show_needs_no_model_and_says_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("result");
+    run(facts().args(["audit", "-q", "--out"]).arg(&out));
+    for form in ["text", "markdown", "json", "html", "csv", "actions-csv"] {
+        let shown = run(facts().arg("show").arg(&out).args(["--format", form])).stdout;
+        let file = match form {
+            "text" => "report.txt",
+            "markdown" => "report.md",
+            "json" => "report.json",
+            "html" => "report.html",
+            "csv" => "subgroups.csv",
+            _ => "actions.csv",
+        };
+        assert_eq!(shown, std::fs::read(out.join(file)).unwrap(), "{form}");
+    }
+}
+
+#[test]
+fn a_damaged_audit_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("result");
+    run(facts().args(["audit", "-q", "--out"]).arg(&out));
+    let whole = unpacked(&out.join("audit.json.gz"));
+    let path = folder.path().join("audit.json");
+    let message = |change: &dyn Fn(&mut Value)| -> String {
+        let mut audit = whole.clone();
+        change(&mut audit);
+        std::fs::write(&path, serde_json::to_vec(&audit).unwrap()).unwrap();
+        let output = facts().arg("show").arg(&path).output().unwrap();
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(3), "{errors}");
+        errors
+    };
+    let subgroup = |audit: &mut Value, key: &str, value: Value| {
+        audit["audit"]["subgroups"][0][key] = value;
+    };
+    for (key, value) in [
+        ("members", serde_json::json!([1])),
+        ("members", serde_json::json!([1_000_000, 1])),
+        ("flips", serde_json::json!([])),
+        ("reached", serde_json::json!([1_000_000, 0])),
+        ("cost_levels", serde_json::json!([])),
+        (
+            "predicate",
+            serde_json::json!([{"feature": 99, "operator": "=", "level": 0}]),
+        ),
+        (
+            "actions",
+            serde_json::json!([{"change": 99_999, "cost": 1.0, "cost_level": 0}]),
+        ),
+    ] {
+        let errors = message(&|audit| subgroup(audit, key, value.clone()));
+        assert!(
+            errors.contains("the saved audit is damaged: subgroups[0]"),
+            "{key}: {errors}"
+        );
+    }
+    assert!(message(&|audit| audit["version"] = 7.into()).contains("version 7"));
+    assert!(message(&|audit| *audit = serde_json::json!({"a": 1})).contains("not a saved audit"));
+    let packed = std::fs::read(out.join("audit.json.gz")).unwrap();
+    std::fs::write(&path, &packed[..packed.len() / 2]).unwrap();
+    let output = facts().arg("show").arg(&path).output().unwrap();
+    assert_eq!(output.status.code(), Some(3));
+}
+
+#[test]
+fn a_trained_model_is_saved_and_can_be_opened() {
+    let folder = tempfile::tempdir().unwrap();
+    let model = folder.path().join("model.json");
+    let fit = [
+        "audit",
+        "people.csv",
+        "-q",
+        "-p",
+        "sex",
+        "-m",
+        "train",
+        "--label",
+        "kept",
+    ];
+    let more = [
+        "--favourable",
+        "yes",
+        "--bins",
+        "years=0,5,10,20",
+        "--format",
+        "json",
+    ];
+    let output = run(facts().args(fit).args(more).arg("--save-model").arg(&model));
+    let trained: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let training = &trained["model"]["training"];
+    let rows = |part: &str| training[part].as_u64().unwrap();
+    assert_eq!(rows("train_rows") + rows("test_rows"), 581);
+    assert_eq!(trained["population"]["rows"], training["test_rows"]);
+    // Opened again it gives the people of the whole table their answers.
+    let spec = format!("linear:{}", model.display());
+    let opened = [
+        "audit",
+        "people.csv",
+        "-q",
+        "-p",
+        "sex",
+        "--format",
+        "json",
+        "-m",
+        &spec,
+    ];
+    let output = run(facts().args(opened));
+    let opened: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(opened["population"]["people"], 581);
+    assert_eq!(
+        opened["model"]["reads_protected"],
+        serde_json::json!(["sex"])
+    );
+}
+
+/// A program that says yes from nine years on, and dies for good at its 300th line,
+/// until a file is there.
+#[cfg(unix)]
+const FAILING: &str = r#"exec-csv:sh -c 'n=0; read -r header
+if [ -e dead ] && [ ! -e mended ]; then exit 1; fi
+while IFS=, read -r sex degree job hours years region; do
+    n=$((n + 1))
+    if [ $n -gt 300 ] && [ ! -e mended ]; then touch dead; exit 1; fi
+    if [ -z "$sex" ]; then echo; elif [ "$years" -ge 9 ]; then echo 1; else echo 0; fi
+done'"#;
+
+#[cfg(unix)]
+#[test]
+fn what_a_model_answered_before_it_failed_is_not_lost() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = example().join("people.csv");
+    let audit = |out: &str| {
+        let mut command = facts();
+        command.current_dir(folder.path()).arg("audit").arg(&data);
+        command.args([
+            "-p",
+            "sex",
+            "--ignore",
+            "kept",
+            "--support",
+            "0.1",
+            "-m",
+            FAILING,
+        ]);
+        command.args(["--workers", "1", "--batch-rows", "50", "--out", out]);
+        command.output().unwrap()
+    };
+    let failed = audit("result");
+    let errors = String::from_utf8(failed.stderr).unwrap();
+    assert_eq!(failed.status.code(), Some(4), "{errors}");
+    assert!(errors.contains("is kept in result/answers"), "{errors}");
+    assert_eq!(names(&folder.path().join("result")), ["answers"]);
+
+    std::fs::write(folder.path().join("mended"), "").unwrap();
+    let mended = audit("result");
+    let notes = String::from_utf8(mended.stderr).unwrap();
+    assert!(mended.status.success(), "{notes}");
+    assert!(notes.contains("going on with 2"), "{notes}");
+    assert!(audit("from-scratch").status.success());
+    let audited = |out: &str| unpacked(&folder.path().join(out).join("audit.json.gz"));
+    assert_eq!(audited("result"), audited("from-scratch"));
+    // Once the audit is written the answers are not needed any more.
+    assert!(!folder.path().join("result/answers").exists());
+}
+
+#[test]
+fn log_lines_are_json_and_end_with_done() {
+    let output = run(facts().args(["audit", "--json-log", "--format", "csv"]));
+    let errors = String::from_utf8(output.stderr).unwrap();
+    let events: Vec<Value> = errors
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let names: Vec<&str> = events
+        .iter()
+        .map(|event| event["event"].as_str().unwrap())
+        .collect();
+    assert_eq!(names.first(), Some(&"read"));
+    assert!(
+        names.contains(&"phase") && names.contains(&"audited"),
+        "{names:?}"
+    );
+    assert_eq!(names.last(), Some(&"done"));
+    let output = facts()
+        .args(["audit", "--json-log", "nothing.csv"])
+        .output()
+        .unwrap();
+    let error: Value = serde_json::from_slice(&output.stderr).unwrap();
+    assert_eq!(error["event"], "error");
+}
+
+#[test]
+fn colours_only_where_wanted() {
+    let coloured = |command: &mut Command| run(command).stdout.contains(&0x1b);
+    let arguments = ["audit", "-q", "-n", "1"];
+    assert!(!coloured(facts().args(arguments)));
+    assert!(coloured(
+        facts().args(arguments).args(["--color", "always"])
+    ));
+    assert!(!coloured(
+        facts().args(arguments).args(["--color", "never"])
+    ));
+    assert!(!coloured(facts().args(arguments).env("NO_COLOR", "1")));
+}
+
+#[test]
+fn the_demo_needs_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = run(facts().current_dir(folder.path()).arg("demo"));
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(text.matches("\nRank ").count(), 12, "{text}");
+    assert_eq!(names(folder.path()), ["facts-demo.html"]);
+    let page = std::fs::metadata(folder.path().join("facts-demo.html")).unwrap();
+    assert!(page.len() < 3_000_000, "{} bytes", page.len());
+    // The configuration it prints is the one it uses.
+    let config = run(facts().args(["demo", "--print-config"])).stdout;
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/adult");
+    assert_eq!(config, std::fs::read(data.join("facts.toml")).unwrap());
+}
+
+#[test]
+fn shells_and_man_are_served() {
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let script = run(facts().args(["completions", shell])).stdout;
+        assert!(
+            String::from_utf8(script)
+                .unwrap()
+                .contains("suppress-below"),
+            "{shell}"
+        );
+    }
+    let folder = tempfile::tempdir().unwrap();
+    run(facts().args(["man", "--out"]).arg(folder.path()));
+    assert!(names(folder.path()).contains(&"facts-audit.1".to_owned()));
+    let page = String::from_utf8(run(facts().arg("man")).stdout).unwrap();
+    assert!(page.contains(".TH facts"));
+}
+
+/// A program that reads its first rows and then never answers.
+#[cfg(unix)]
+const STUCK: &str = "exec-csv:sh -c 'sleep 60'";
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_leaves_no_half_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("result");
+    let mut child = facts()
+        .args(["audit", "people.csv", "-p", "sex", "-m", STUCK, "--out"])
+        .arg(&out)
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(Duration::from_millis(700));
+    let pid = child.id().to_string();
+    // Once to stop after the batch, once more because the batch never ends.
+    for _ in 0..2 {
+        assert!(
+            Command::new("kill")
+                .args(["-INT", &pid])
+                .status()
+                .unwrap()
+                .success()
+        );
+        std::thread::sleep(Duration::from_millis(300));
+    }
+    let status = child.wait().unwrap();
+    assert_eq!(status.code(), Some(130));
+    let left = if out.exists() {
+        names(&out)
+    } else {
+        Vec::new()
+    };
+    assert!(left.iter().all(|name| name == "answers"), "{left:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_place_that_cannot_be_written_is_an_error_of_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    std::fs::write(&file, "in the way").unwrap();
+    let output = facts()
+        .args(["audit", "-q", "--out"])
+        .arg(&file)
+        .output()
+        .unwrap();
+    assert_eq!(
+        output.status.code(),
+        Some(5),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "in the way");
+}
