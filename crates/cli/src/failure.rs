@@ -126,7 +126,12 @@ impl From<ModelError> for Failure {
 
 impl From<facts_input::InputError> for Failure {
     fn from(error: facts_input::InputError) -> Self {
-        Self::data(error)
+        let duplicate = matches!(error, facts_input::InputError::DuplicateColumn { .. });
+        let failure = Self::data(error);
+        if duplicate {
+            return failure.with("`--duplicates number` numbers them");
+        }
+        failure
     }
 }
 

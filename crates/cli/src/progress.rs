@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use facts_engine::{Phase, Progress};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
@@ -114,6 +114,27 @@ impl Reporter {
         Ok(())
     }
 
+    /// A step of which only the end is known: after a second, a spinner says what is being done.
+    pub(crate) fn step(&self, what: &'static str) {
+        let mut bar = self.bar.lock().unwrap_or_else(PoisonError::into_inner);
+        bar.bar.finish_and_clear();
+        bar.phase = None;
+        bar.bar = ProgressBar::hidden();
+        if self.voice != Voice::Person {
+            return;
+        }
+        let spinner = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+        spinner.set_message(what);
+        bar.bar = spinner.clone();
+        std::thread::spawn(move || {
+            std::thread::sleep(PATIENCE);
+            if !spinner.is_finished() {
+                spinner.set_draw_target(ProgressDrawTarget::stderr());
+                spinner.enable_steady_tick(Duration::from_millis(100));
+            }
+        });
+    }
+
     /// What the engine tells of its progress.
     pub(crate) fn progress(&self, progress: Progress) -> ControlFlow<()> {
         let mut bar = self.bar.lock().unwrap_or_else(PoisonError::into_inner);
@@ -121,10 +142,12 @@ impl Reporter {
             bar.phase = Some(progress.phase);
             self.event("phase", json!({ "phase": progress.phase.to_string() }));
             bar.bar.finish_and_clear();
-            bar.bar = ProgressBar::hidden();
+            bar.bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
         }
-        if self.voice == Voice::Person && self.start.elapsed() > PATIENCE {
-            if bar.bar.is_hidden() {
+        let worth_a_bar = progress.total > 0 && self.start.elapsed() > PATIENCE;
+        if self.voice == Voice::Person && worth_a_bar {
+            if bar.bar.length().is_none() {
+                bar.bar.finish_and_clear();
                 bar.bar = visible(progress.phase);
             }
             bar.bar.set_length(progress.total);
@@ -141,9 +164,13 @@ impl Reporter {
 /// A bar on standard error, which draws nothing unless that is a terminal.
 fn visible(phase: Phase) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());
-    let template = "{prefix:>14} {wide_bar} {human_pos}/{human_len} {per_sec} {eta}";
+    let template = "{prefix:>14} {wide_bar} {human_pos}/{human_len} {rate} {eta}";
     if let Ok(style) = ProgressStyle::with_template(template) {
-        bar.set_style(style);
+        let rate = |state: &ProgressState, text: &mut dyn std::fmt::Write| {
+            // A rate that cannot be written is not worth an error.
+            let _ = write!(text, "{:.0}/s", state.per_sec());
+        };
+        bar.set_style(style.with_key("rate", rate));
     }
     bar.set_prefix(phase.to_string());
     bar

@@ -29,11 +29,13 @@ pub(crate) fn run(config: &Config, table: &Table, reporter: &Reporter) -> Result
         json!({ "rows": table.rows(), "data": table.origin.name }),
     );
     reporter.check()?;
+    reporter.step("looking at the columns");
     let guessed = guess(&table.batches)?;
     let mut notes = Vec::new();
     let (mut ready, declared, fitted);
     if config::is_train(config) {
         let mut columns = declare(config, &guessed, None)?;
+        reporter.step("fitting a model");
         let trained = model::train(config, &mut columns, &table.batches)?;
         if trained.dropped > 0 {
             notes.push(format!(
@@ -47,6 +49,7 @@ pub(crate) fn run(config: &Config, table: &Table, reporter: &Reporter) -> Result
         }
         (ready, declared, fitted) = (trained.ready, columns, Some(trained.test));
     } else {
+        reporter.step("opening the model");
         ready = model::open(config, reporter)?;
         declared = declare(config, &guessed, ready.inputs.as_deref())?;
         fitted = None;
@@ -55,6 +58,7 @@ pub(crate) fn run(config: &Config, table: &Table, reporter: &Reporter) -> Result
     reporter.event("model", json!({ "model": ready.origin.description }));
     reporter.check()?;
 
+    reporter.step("taking in the population");
     let population = declared.declaration().read(batches)?;
     let protected: Vec<&str> = config.protected.keys().map(String::as_str).collect();
     notes.extend(declared.notes.iter().cloned());

@@ -31,6 +31,7 @@ pub(crate) fn audit(args: AuditArgs, reporter: &Reporter) -> Result<ExitCode, Fa
     let path = config.data.path.clone().ok_or_else(|| {
         Failure::usage("no table is named; give DATA, or data.path in the configuration")
     })?;
+    reporter.step("reading the table");
     let table = Table::read(&path, &config.data)?;
     let record = run(&config, &table, reporter)?;
     rest.showing.top = config.report.top;
@@ -97,8 +98,10 @@ pub(crate) fn write(
     showing: &Showing,
     reporter: &Reporter,
 ) -> Result<(), Failure> {
+    reporter.step("writing the reports");
     let mut files = Files::default();
     saved::whole(folder, report, showing, &mut files)?;
+    reporter.clear();
     let paths = files.publish(reporter)?;
     let names: Vec<String> = (paths.iter())
         .filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned()))

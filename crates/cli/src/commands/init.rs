@@ -21,8 +21,10 @@ pub(crate) fn init(mut args: InitArgs, reporter: &Reporter) -> Result<ExitCode, 
     }
     let mut config = Config::default();
     std::mem::take(&mut args.reading).apply(&mut config);
+    reporter.step("reading the table");
     let table = Table::read(&args.data, &config.data)?;
     let guessed = guess(&table.batches)?;
+    reporter.clear();
     for name in &args.protected {
         if !guessed.iter().any(|guess| guess.name == *name) {
             return Err(Failure::usage(format!(
@@ -211,10 +213,10 @@ fn model(label: Option<&Guessed>) -> String {
             let favourable = favourable(label);
             let _ = writeln!(
                 text,
-                "spec = \"train\"\n\n[label]\ncolumn = {}\nfavourable = {}{}\n",
+                "spec = \"train\"\n\n[label]\ncolumn = {}\nfavourable = {}   # a guess: which of {} is good for people?\n",
                 quoted(&label.name),
                 quoted(&favourable),
-                values(label)
+                some_values(label)
             );
         }
     }
@@ -300,6 +302,12 @@ fn values(guess: &Guessed) -> String {
         String::new()
     };
     format!("   # {}{more}", one_line(&some.join(", ")))
+}
+
+/// The values of a label.
+fn some_values(guess: &Guessed) -> String {
+    let some: Vec<&str> = guess.values.iter().map(|(value, _)| value.trim()).collect();
+    one_line(&some.join(", "))
 }
 
 /// Text that cannot end a comment.

@@ -147,7 +147,11 @@ fn of_column(batches: &[RecordBatch], name: &str) -> Result<Guessed, Failure> {
     let words = words(name);
     let speaks_of = |list: &[&str]| list.iter().any(|word| words.iter().any(|w| w == word));
     let maybe_protected = speaks_of(PROTECTED);
-    let guess = kind(&column, is_number, distinct, rows - nulls);
+    let guess = if nulls * 2 > rows {
+        Guess::Context("most rows have no value")
+    } else {
+        kind(&column, is_number, distinct, rows - nulls)
+    };
     values.truncate(20);
     Ok(Guessed {
         name: name.to_owned(),
