@@ -261,6 +261,9 @@ struct ModelArgs {
     /// The table's column for an input of the model that is called otherwise; repeat for more
     #[arg(long, value_name = "INPUT=COLUMN")]
     map: Vec<String>,
+    /// The column that holds what the original of an exported model answered: differences are noted
+    #[arg(long, value_name = "COLUMN")]
+    check_against: Option<String>,
     /// Seconds that a batch may take
     #[arg(long, value_name = "SECONDS")]
     timeout: Option<f64>,
@@ -569,6 +572,7 @@ impl ModelArgs {
             let (input, column) = pair("map", map)?;
             model.columns.insert(input.to_owned(), column.to_owned());
         }
+        replace(&mut model.check, self.check_against);
         replace(&mut model.timeout, self.timeout);
         replace(&mut model.workers, self.workers);
         replace(&mut model.batch_rows, self.batch_rows);

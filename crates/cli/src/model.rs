@@ -8,8 +8,8 @@ use arrow_schema::{DataType, Field, Schema};
 use facts_engine::flips::{Favourable, Model};
 use facts_engine::population::{Bins, Edges, Feature, Kind, Levels, Value, View};
 use facts_models::train::{ClassWeights, Training, split};
-use facts_models::{AdditiveModel, Fit, Headers, Input, OpenOptions, Remembering};
-use facts_report::{ModelOrigin, TrainingNote};
+use facts_models::{AdditiveModel, Fit, Headers, Input, OpenOptions, Parity, Remembering};
+use facts_report::{ModelOrigin, TrainingNote, text};
 
 use crate::config::{Config, Declared};
 use crate::failure::Failure;
@@ -70,7 +70,7 @@ pub(crate) fn open(config: &Config, reporter: &Reporter) -> Result<Ready, Failur
         if remembering.remembered() > 0 {
             reporter.note(&format!(
                 "going on with {} answers from {}",
-                facts_report::text::count(remembering.remembered()),
+                text::count(remembering.remembered()),
                 path.display()
             ));
         }
@@ -178,6 +178,32 @@ pub(crate) fn check_fit(
         ));
     }
     Ok(notes)
+}
+
+/// Compares the model's answers with what its original answered, row by row; a note about it.
+pub(crate) fn check_answers(
+    ready: &Ready,
+    column: &str,
+    batches: &[RecordBatch],
+) -> Result<String, Failure> {
+    let (mut rows, mut differing) = (0, Vec::new());
+    for batch in batches {
+        let original = batch.column_by_name(column);
+        let original = original.ok_or_else(|| {
+            Failure::usage(format!("--check-against: there is no column `{column}`"))
+        })?;
+        let parity = Parity::check(ready.model.as_ref(), batch, original)?;
+        differing.extend(parity.differing.iter().map(|row| rows + row));
+        rows += parity.rows;
+    }
+    let all = text::count(rows);
+    Ok(match differing.first() {
+        None => format!("the model answers all {all} rows as `{column}` says"),
+        Some(first) => format!(
+            "the model answers {} of {all} rows otherwise than `{column}` says, row {first} first: the audit is of the model as it answers here",
+            text::count(differing.len() as u64)
+        ),
+    })
 }
 
 /// Fits a model on part of a table, as the default that needs nothing else.

@@ -67,6 +67,9 @@ pub(crate) fn run(config: &Config, table: &Table, reporter: &Reporter) -> Result
         population.columns(),
         &protected,
     )?);
+    if let Some(column) = &config.model.check {
+        notes.push(model::check_answers(&ready, column, batches)?);
+    }
     let watch = |progress| reporter.progress(progress);
     let options = options(config)?.favourable(ready.favourable.clone());
     let found = facts_engine::audit(

@@ -319,6 +319,27 @@ fn a_trained_model_is_saved_and_can_be_opened() {
     );
 }
 
+#[test]
+fn an_exported_model_is_compared_with_its_original() {
+    let folder = tempfile::tempdir().unwrap();
+    let table = std::fs::read_to_string(example().join("people.csv")).unwrap();
+    // An original that said no to everybody: the model differs for all whom it says yes to.
+    let mut lines = table.lines();
+    let mut said = format!("{},said\n", lines.next().unwrap());
+    said.extend(lines.map(|line| format!("{line},0\n")));
+    let path = folder.path().join("said.csv");
+    std::fs::write(&path, said).unwrap();
+    let mut command = facts();
+    command
+        .arg("audit")
+        .arg(&path)
+        .args(["-p", "sex", "-m", "model.json", "--format", "json"]);
+    let output = run(command.args(["--ignore", "kept", "--check-against", "said"]));
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let notes = report["notes"].to_string();
+    assert!(notes.contains("233 of 600 rows otherwise"), "{notes}");
+}
+
 /// A program that says yes from nine years on, and dies for good at its 300th line,
 /// until a file is there.
 #[cfg(unix)]

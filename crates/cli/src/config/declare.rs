@@ -112,6 +112,7 @@ impl<'a> Roles<'a> {
             .column
             .iter()
             .map(|name| ("label.column", name));
+        let check = config.model.check.iter().map(|name| ("model.check", name));
         let weight = data.weight.iter().map(|name| ("data.weight", name));
         let ignore = data.ignore.iter().map(|name| ("data.ignore", name));
         let context = data.context.iter().map(|name| ("data.context", name));
@@ -120,6 +121,7 @@ impl<'a> Roles<'a> {
         let mut taken = HashSet::new();
         let roles = protected
             .chain(label)
+            .chain(check)
             .chain(weight)
             .chain(ignore)
             .chain(context);

@@ -105,6 +105,8 @@ pub(crate) struct Model {
     pub(crate) batch_rows: Option<usize>,
     /// Sent with each request; a value `env:NAME` is taken from the environment.
     pub(crate) headers: BTreeMap<String, String>,
+    /// The column that holds what the original of an exported model answered.
+    pub(crate) check: Option<String>,
     /// Who is trusted to vouch for an https server, besides the usual authorities.
     pub(crate) ca: Option<PathBuf>,
     /// Where answers are kept, so that an audit that was cut short goes on where it stopped.
