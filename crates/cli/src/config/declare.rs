@@ -144,23 +144,11 @@ impl<'a> Roles<'a> {
 }
 
 fn unknown_column(key: &str, name: &str, known: &[&str]) -> Failure {
-    let near = known
-        .iter()
-        .map(|known| {
-            (
-                strsim::levenshtein(&name.to_lowercase(), &known.to_lowercase()),
-                known,
-            )
-        })
-        .min()
-        .filter(|(steps, _)| *steps <= 1 + name.chars().count() / 4)
-        .map_or_else(String::new, |(_, known)| {
-            format!(" (did you mean `{known}`?)")
-        });
-    Failure::usage(format!(
-        "{key} names the column `{name}`{near}; the table has: {}",
-        known.join(", ")
-    ))
+    let error = facts_engine::Error::UnknownColumn {
+        column: name.to_owned(),
+        known: known.iter().map(|name| (*name).to_owned()).collect(),
+    };
+    Failure::usage(format!("{key}: {error}"))
 }
 
 impl Declared {
