@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::config::Config;
-use crate::config::{Direction, Duplicates, Feature, Format, Text, Validity};
+use crate::config::{
+    ClassWeights, ClassWeightsName, Direction, Duplicates, Feature, Format, Text, Validity,
+};
 use crate::failure::{EXIT_CODES, Failure};
 
 /// Is the way out of a model's refusal as open to one group as to another?
@@ -584,7 +586,10 @@ impl ModelArgs {
         );
         replace(&mut config.train.seed, self.seed);
         replace(&mut config.train.test_percent, self.test_percent);
-        config.train.balanced |= self.balanced;
+        if self.balanced {
+            let balanced = ClassWeights::Named(ClassWeightsName::Balanced);
+            config.train.class_weights = Some(balanced);
+        }
         config.train.exclude.extend(self.not_trained_on);
         replace(&mut config.train.save, self.save_model);
         Ok(())

@@ -11,7 +11,7 @@ use facts_models::train::{ClassWeights, Training, split};
 use facts_models::{AdditiveModel, Fit, Headers, Input, OpenOptions, Parity, Remembering};
 use facts_report::{ModelOrigin, TrainingNote, text};
 
-use crate::config::{Config, Declared};
+use crate::config::{self, ClassWeightsName, Config, Declared};
 use crate::failure::Failure;
 use crate::progress::Reporter;
 use crate::table::{encoded, sha256, without_missing};
@@ -239,10 +239,15 @@ pub(crate) fn train(
     let exclude = columns_unseen(config, declared, &batches, &label);
     let training = Training {
         c: config.train.c.unwrap_or(1.0),
-        class_weights: if config.train.balanced {
-            ClassWeights::Balanced
-        } else {
-            ClassWeights::Equal
+        class_weights: match config.train.class_weights {
+            None | Some(config::ClassWeights::Named(ClassWeightsName::Equal)) => {
+                ClassWeights::Equal
+            }
+            Some(config::ClassWeights::Named(ClassWeightsName::Balanced)) => ClassWeights::Balanced,
+            Some(config::ClassWeights::Given(unfavourable, favourable)) => ClassWeights::Given {
+                unfavourable,
+                favourable,
+            },
         },
         exclude,
         ..Training::new(&label, favourable.trim())

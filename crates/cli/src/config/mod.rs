@@ -120,10 +120,29 @@ pub(crate) struct Train {
     pub(crate) test_percent: Option<u8>,
     pub(crate) seed: Option<u64>,
     pub(crate) c: Option<f64>,
-    pub(crate) balanced: bool,
+    pub(crate) class_weights: Option<ClassWeights>,
     /// Columns that the model is not to see.
     pub(crate) exclude: Vec<String>,
     pub(crate) save: Option<PathBuf>,
+}
+
+/// How heavily each class counts while a model is fitted.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(
+    untagged,
+    expecting = "expected equal, balanced, or [unfavourable, favourable] such as [1, 10]"
+)]
+pub(crate) enum ClassWeights {
+    Named(ClassWeightsName),
+    Given(f64, f64),
+}
+
+/// Class weights by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum ClassWeightsName {
+    Equal,
+    Balanced,
 }
 
 /// The column that holds what really happened.
