@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::config::Config;
 use crate::config::{
     ClassWeights, ClassWeightsName, Direction, Duplicates, Feature, Format, Text, Validity,
 };
+use crate::config::{Config, is_train};
 use crate::failure::{EXIT_CODES, Failure};
 
 /// Is the way out of a model's refusal as open to one group as to another?
@@ -246,7 +246,7 @@ pub(crate) struct AuditArgs {
     #[arg(long, value_name = "FORM", value_parser = form_names(), help_heading = "Results")]
     pub(crate) format: Option<String>,
     /// Exit with 1 if a finding by the definitions asked for scores over this
-    #[arg(long, value_name = "SCORE", help_heading = "Results")]
+    #[arg(long, value_name = "SCORE", help_heading = "Results", value_parser = number)]
     pub(crate) fail_over: Option<f64>,
 }
 
@@ -255,7 +255,7 @@ pub(crate) struct AuditArgs {
 #[command(next_help_heading = "The model")]
 struct ModelArgs {
     /// From which probability on the answer is yes
-    #[arg(long, value_name = "P")]
+    #[arg(long, value_name = "P", value_parser = number)]
     threshold: Option<f64>,
     /// The model's output that holds the answer, if it has several
     #[arg(long, value_name = "NAME")]
@@ -392,7 +392,7 @@ pub(crate) struct DefinitionArgs {
     pub(crate) phi: Vec<String>,
     /// The budget c, for definitions that leave it open; repeat for more [default: chosen from the
     /// data]
-    #[arg(long, value_name = "COST")]
+    #[arg(long, value_name = "COST", value_parser = number)]
     pub(crate) budget: Vec<f64>,
 }
 
@@ -422,7 +422,7 @@ pub(crate) struct ShowingArgs {
     #[arg(long, value_name = "SHARE")]
     pub(crate) min_effectiveness: Option<String>,
     /// List only actions of at most this cost
-    #[arg(long, value_name = "COST")]
+    #[arg(long, value_name = "COST", value_parser = number)]
     pub(crate) max_cost: Option<f64>,
     /// List only the cheapest of the actions left
     #[arg(long)]
@@ -438,10 +438,10 @@ pub(crate) struct ShowArgs {
     #[command(flatten)]
     pub(crate) showing: ShowingArgs,
     /// One subgroup in full, by its predicate or by the id of a finding
-    #[arg(long, value_name = "PREDICATE", conflicts_with_all = ["tables", "format"])]
+    #[arg(long, value_name = "PREDICATE", conflicts_with_all = ["tables", "format", "wanted", "against", "top"])]
     pub(crate) subgroup: Option<String>,
     /// The two analysis tables
-    #[arg(long, conflicts_with = "format")]
+    #[arg(long, conflicts_with_all = ["format", "wanted", "against", "top"])]
     pub(crate) tables: bool,
     /// The form of report
     #[arg(long, value_name = "FORM", value_parser = form_names())]
@@ -466,7 +466,7 @@ pub(crate) struct DiffArgs {
     #[arg(long, value_enum, default_value_t = DiffForm::Text)]
     pub(crate) format: DiffForm,
     /// Exit with 1 if a finding that appeared or grew scores over this
-    #[arg(long, value_name = "SCORE")]
+    #[arg(long, value_name = "SCORE", value_parser = number)]
     pub(crate) fail_over: Option<f64>,
 }
 
@@ -484,6 +484,14 @@ fn form_names() -> clap::builder::PossibleValuesParser {
         .map(|form| clap::builder::PossibleValue::new(form.name).help(form.about))
         .collect::<Vec<_>>()
         .into()
+}
+
+/// A number, which NaN is not.
+fn number(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(number) if !number.is_nan() => Ok(number),
+        _ => Err("not a number".to_owned()),
+    }
 }
 
 /// A flag that was given wins.
@@ -521,6 +529,9 @@ impl AuditArgs {
                     (name, known)
                 })
                 .collect();
+        }
+        for name in config.protected.keys() {
+            config.features.shift_remove(name);
         }
         self.model_args.apply(&mut config)?;
         self.features.apply(&mut config)?;
@@ -567,11 +578,27 @@ impl DefinitionArgs {
 
 impl ModelArgs {
     fn apply(self, config: &mut Config) -> Result<(), Failure> {
+        let training = [
+            (self.seed.is_some(), "--seed"),
+            (self.test_percent.is_some(), "--test-percent"),
+            (self.balanced, "--balanced"),
+            (!self.not_trained_on.is_empty(), "--not-trained-on"),
+            (self.save_model.is_some(), "--save-model"),
+        ];
+        if let Some((_, flag)) = training.iter().find(|(given, _)| *given)
+            && !is_train(config)
+        {
+            return Err(Failure::usage(format!(
+                "{flag} only has a meaning with --model train"
+            )));
+        }
         let model = &mut config.model;
         replace(&mut model.threshold, self.threshold);
         replace(&mut model.output, self.output);
         for map in &self.map {
-            let (input, column) = pair("map", map)?;
+            let (input, column) = map
+                .split_once('=')
+                .ok_or_else(|| Failure::usage(format!("--map {map}: write INPUT=COLUMN")))?;
             model.columns.insert(input.to_owned(), column.to_owned());
         }
         replace(&mut model.check, self.check_against);
@@ -579,7 +606,10 @@ impl ModelArgs {
         replace(&mut model.workers, self.workers);
         replace(&mut model.batch_rows, self.batch_rows);
         replace(&mut model.answers, self.answers);
-        replace(&mut config.label.column, self.label);
+        if let Some(label) = self.label {
+            config.features.shift_remove(&label);
+            config.label.column = Some(label);
+        }
         replace(
             &mut config.label.favourable,
             self.label_favourable.map(Text),
@@ -598,9 +628,21 @@ impl ModelArgs {
 
 impl FeatureArgs {
     fn apply(self, config: &mut Config) -> Result<(), Failure> {
+        let roles = (self.ignore.iter())
+            .chain(&self.context)
+            .chain(&self.weight_column);
+        for name in roles {
+            // A flag that gives a column another role wins over the file.
+            config.features.shift_remove(name);
+        }
         config.data.ignore.extend(self.ignore);
         config.data.context.extend(self.context);
         replace(&mut config.data.weight, self.weight_column);
+        if let Some(name) = (self.increase.iter()).find(|name| self.decrease.contains(name)) {
+            return Err(Failure::usage(format!(
+                "`{name}` may only increase and only decrease; say --immutable {name} if it may not change"
+            )));
+        }
         config.data.missing_codes.extend(self.missing_code);
         let overrides = &mut config.overrides;
         let mut of = |name: &str, change: &dyn Fn(&mut Feature)| {

@@ -112,6 +112,7 @@ impl From<facts_engine::Error> for Failure {
             | Error::BadCost { .. }
             | Error::NoCostEntry { .. }
             | Error::MappedTwice { .. }
+            | Error::BadBins { .. }
             | Error::Threads { .. } => Self::usage(error),
             _ => Self::data(error),
         }
@@ -143,6 +144,10 @@ impl From<facts_models::OpenError> for Failure {
 
 impl From<facts_models::train::TrainError> for Failure {
     fn from(error: facts_models::train::TrainError) -> Self {
-        Self::data(error)
+        use facts_models::train::TrainError;
+        match error {
+            TrainError::Parameter { .. } | TrainError::UnknownColumn { .. } => Self::usage(error),
+            _ => Self::data(error),
+        }
     }
 }

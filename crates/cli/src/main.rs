@@ -23,7 +23,10 @@ use self::args::{Cli, Colour, Command};
 use self::progress::{Reporter, Voice};
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return misread(&error),
+    };
     match cli.color {
         Colour::Auto => {}
         Colour::Always => anstream::ColorChoice::Always.write_global(),
@@ -44,11 +47,31 @@ fn main() -> ExitCode {
         Command::Man { out } => commands::shell::manual(out, &reporter),
         Command::Explain { topic } => commands::explain::explain(topic),
     };
+    reporter.clear();
     match done {
-        Ok(code) => code,
+        Ok(code) => {
+            reporter.event("done", serde_json::json!({}));
+            code
+        }
         Err(failure) => {
             reporter.failure(&failure);
             failure.exit_code()
         }
     }
+}
+
+/// A command line that cannot be read, or one that asks for help.
+fn misread(error: &clap::Error) -> ExitCode {
+    let as_json = std::env::args().any(|argument| argument == "--json-log");
+    if as_json && error.use_stderr() {
+        let reporter = Reporter::new(Voice::Json);
+        let text = error.render().to_string();
+        let text = text.trim_start_matches("error: ").trim_end();
+        let failure = failure::Failure::usage(text);
+        reporter.failure(&failure);
+        return failure.exit_code();
+    }
+    // Nothing is to be done about a terminal that went away.
+    let _ = error.print();
+    ExitCode::from(if error.use_stderr() { 2 } else { 0 })
 }

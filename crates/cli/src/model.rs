@@ -260,7 +260,10 @@ pub(crate) fn train(
         )));
     }
     let parts = split(&batches, &training, test_percent, seed)?;
-    let model = training.fit(&as_model_sees(declared, &parts.train)?)?;
+    let mut model = training.fit(&as_model_sees(declared, &parts.train)?)?;
+    if let Some(threshold) = config.model.threshold {
+        model = model.with_threshold(threshold).map_err(Failure::usage)?;
+    }
     let accuracy = training.accuracy(&model, &as_model_sees(declared, &parts.test)?)?;
     let inputs: Vec<String> = model.columns().map(str::to_owned).collect();
     Ok(Fitted {

@@ -10,9 +10,13 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
+use crate::output;
 
 /// Work that is done sooner than this is not worth a bar.
 const PATIENCE: Duration = Duration::from_secs(1);
+
+/// How long work may take to notice that it is to stop.
+const GRACE: Duration = Duration::from_secs(2);
 
 /// How much is said on standard error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,16 +43,22 @@ struct Bar {
 }
 
 impl Reporter {
-    /// A reporter that stops the work at the first Ctrl-C, and everything at the second.
+    /// A reporter that stops the work at Ctrl-C.
     pub(crate) fn new(voice: Voice) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         let seen = stop.clone();
         // Fails only if there is a handler already; then Ctrl-C ends the program at once, which
         // leaves no half file either.
         let _ = ctrlc::set_handler(move || {
-            if seen.swap(true, Ordering::SeqCst) {
-                std::process::exit(130);
+            let again = seen.swap(true, Ordering::SeqCst);
+            let since = Instant::now();
+            // The work stops between two batches. If a batch does not end, or no more input comes,
+            // the program does; never while files are being written.
+            while output::is_writing() || !(again || since.elapsed() > GRACE) {
+                std::thread::sleep(Duration::from_millis(20));
             }
+            facts_models::stop_programs();
+            std::process::exit(130);
         });
         Self {
             voice,

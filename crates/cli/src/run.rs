@@ -1,5 +1,6 @@
 //! An audit from a configuration: read, declare, open or fit, audit, record.
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::time::SystemTime;
 
@@ -11,7 +12,7 @@ use facts_report::{BaseRate, BaseRates, Record, VERSION, text};
 use serde_json::json;
 
 use crate::config::{self, Config, Declared, declare, guess};
-use crate::failure::{Failure, Kind};
+use crate::failure::Failure;
 use crate::model::{self, Ready};
 use crate::progress::Reporter;
 use crate::table::Table;
@@ -79,11 +80,27 @@ pub(crate) fn run(config: &Config, table: &Table, reporter: &Reporter) -> Result
         Watch::new(&watch),
     );
     reporter.clear();
-    let mut audit = found.map_err(|error| about_answers(error.into(), &ready))?;
+    let mut audit = found.map_err(|error| about_answers(error, &ready))?;
     if let Some(k) = config.audit.suppress_below {
         audit = audit.suppressed(k);
     }
     let definitions = definitions_for(config, &audit, &mut notes)?;
+    if audit.subgroups.is_empty() {
+        notes.push(format!(
+            "no subgroup is common to all {} groups with a valid action at this support; lower --support, raise --min-group-size to set small groups aside, or merge groups",
+            audit.groups.len()
+        ));
+    }
+    let base_rates = base_rates(config, &declared, batches, &audit)?;
+    let base_rates = base_rates.filter(|rates| {
+        let told = may_be_told(rates, config.audit.suppress_below);
+        if !told {
+            notes.push(
+                "base rates are left out: they rest on counts that are suppressed".to_owned(),
+            );
+        }
+        told
+    });
     reporter.event(
         "audited",
         json!({ "subgroups": audit.subgroups.len(), "pairs": audit.sizes.pairs }),
@@ -95,7 +112,7 @@ pub(crate) fn run(config: &Config, table: &Table, reporter: &Reporter) -> Result
         data: table.origin.clone(),
         model: ready.origin,
         protected: config.protected.keys().cloned().collect(),
-        base_rates: base_rates(config, &declared, batches, &audit)?,
+        base_rates,
         definitions: definitions
             .iter()
             .map(|definition| definition.id())
@@ -123,15 +140,24 @@ fn no_protected(table: &Table) -> Result<Failure, Failure> {
 }
 
 /// What a model answered before it failed is kept; says so.
-fn about_answers(failure: Failure, ready: &Ready) -> Failure {
+fn about_answers(error: facts_engine::Error, ready: &Ready) -> Failure {
+    use facts_engine::Error;
+    use facts_engine::flips::ModelError;
+    let failed = matches!(
+        error,
+        Error::Model(ModelError::Failed(_)) | Error::Cancelled { .. }
+    );
+    let failure: Failure = error.into();
     match &ready.answers {
-        Some(path) if matches!(failure.kind, Kind::Model | Kind::Interrupted) => {
-            failure.with(format!(
-                "what the model answered until then is kept in {}: run the same command again to go on from there",
-                path.display()
-            ))
-        }
-        _ => failure,
+        Some(path) if failed => failure.with(format!(
+            "what the model answered until then is kept in {}: run the same command again to go on from there",
+            path.display()
+        )),
+        Some(path) => failure.with(format!(
+            "the model's answers are kept in {}: remove it if the model answers otherwise now",
+            path.display()
+        )),
+        None => failure,
     }
 }
 
@@ -169,16 +195,22 @@ fn options(config: &Config) -> Result<Options, Failure> {
         options = options.max_subgroups(subgroups);
     }
     if let Some(mib) = audit.max_memory_mib {
-        options = options.max_memory(mib << 20);
+        options = options.max_memory(mib.saturating_mul(1 << 20));
     }
-    if let Some(people) = audit.min_group_size {
-        options = options.min_group_size(people);
-    }
+    // A group too small to be told of is not compared, only named.
+    let least = audit
+        .min_group_size
+        .unwrap_or(1)
+        .max(audit.suppress_below.unwrap_or(1));
+    options = options.min_group_size(least);
     if let Some(groups) = &audit.compare {
         options = options.compare(groups);
     }
     if let Some(rows) = config.model.batch_rows {
         options = options.batch_rows(rows);
+    }
+    if audit.threads == Some(0) {
+        return Err(Failure::usage("0 threads can do no work; give at least 1"));
     }
     if let Some(threads) = audit.threads {
         options = options.threads(threads);
@@ -208,18 +240,21 @@ pub(crate) fn definitions_for(
                 .to_owned(),
         );
     }
-    if report.definitions.is_empty() {
-        return Ok(definitions::paper_columns(&budgets)?);
-    }
     let phis = config.phis()?;
+    if report.definitions.is_empty() {
+        return Ok(definitions::columns(&phis, &budgets)?);
+    }
     let mut all = Vec::new();
     for text in &report.definitions {
         if text == "paper" {
-            all.extend(definitions::paper_columns(&budgets)?);
+            all.extend(definitions::columns(&phis, &budgets)?);
         } else {
             all.extend(definitions::expand(text, &phis, &budgets)?);
         }
     }
+    // Asked for twice, a definition is still one.
+    let mut seen = HashSet::new();
+    all.retain(|definition| seen.insert(definition.id()));
     Ok(all)
 }
 
@@ -293,6 +328,15 @@ fn base_rates(
         favourable,
         groups: groups.collect(),
     }))
+}
+
+/// Whether base rates hold no count that is to be suppressed, nor one that can be had by subtracting.
+fn may_be_told(rates: &BaseRates, suppress_below: Option<u64>) -> bool {
+    let small = |count: u64| suppress_below.is_some_and(|k| (1..k).contains(&count));
+    let groups = rates.groups.iter();
+    !groups.into_iter().any(|group| {
+        small(group.people) || small(group.favourable) || small(group.people - group.favourable)
+    })
 }
 
 /// The time, or what SOURCE_DATE_EPOCH says, so that the same audit can give the same bytes.

@@ -11,6 +11,7 @@ use serde::Deserialize;
 
 use crate::failure::Failure;
 use crate::output::Files;
+use crate::progress::Reporter;
 
 /// The file in a folder of results that holds the audit itself.
 pub(crate) const AUDIT_FILE: &str = "audit.json.gz";
@@ -21,9 +22,11 @@ pub(crate) fn whole(
     report: &Report<'_>,
     showing: &Showing,
     files: &mut Files,
+    reporter: &Reporter,
 ) -> Result<(), Failure> {
     files.add(folder.join(AUDIT_FILE), &packed(report.record)?)?;
     for form in FORMS {
+        reporter.check()?;
         let path = folder.join(form.file);
         let bytes = (form.write)(report, showing)
             .map_err(|error| Failure::output(path.display(), error))?;

@@ -206,7 +206,15 @@ fn show_needs_no_model_and_says_the_same() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("result");
     run(facts().args(["audit", "-q", "--out"]).arg(&out));
-    for form in ["text", "markdown", "json", "html", "csv", "actions-csv"] {
+    for form in [
+        "text",
+        "markdown",
+        "json",
+        "html",
+        "csv",
+        "actions-csv",
+        "parquet",
+    ] {
         let shown = run(facts().arg("show").arg(&out).args(["--format", form])).stdout;
         let file = match form {
             "text" => "report.txt",
@@ -214,6 +222,7 @@ fn show_needs_no_model_and_says_the_same() {
             "json" => "report.json",
             "html" => "report.html",
             "csv" => "subgroups.csv",
+            "parquet" => "subgroups.parquet",
             _ => "actions.csv",
         };
         assert_eq!(shown, std::fs::read(out.join(file)).unwrap(), "{form}");
@@ -465,7 +474,7 @@ fn shells_and_man_are_served() {
 
 /// A program that reads its first rows and then never answers.
 #[cfg(unix)]
-const STUCK: &str = "exec-csv:sh -c 'sleep 60'";
+const STUCK: &str = "exec-csv:sh -c 'sleep 61.0625'";
 
 #[cfg(unix)]
 #[test]
@@ -480,25 +489,95 @@ fn an_interrupt_leaves_no_half_file() {
         .unwrap();
     std::thread::sleep(Duration::from_millis(700));
     let pid = child.id().to_string();
-    // Once to stop after the batch, once more because the batch never ends.
-    for _ in 0..2 {
-        assert!(
-            Command::new("kill")
-                .args(["-INT", &pid])
-                .status()
-                .unwrap()
-                .success()
-        );
-        std::thread::sleep(Duration::from_millis(300));
-    }
+    // Once is enough, though the batch never ends.
+    let interrupt = Command::new("kill").args(["-INT", &pid]).status();
+    assert!(interrupt.unwrap().success());
     let status = child.wait().unwrap();
     assert_eq!(status.code(), Some(130));
+    let running = Command::new("pgrep").args(["-f", "sleep 61.0625"]).output();
+    assert_eq!(running.map(|found| found.stdout).unwrap_or_default(), b"");
     let left = if out.exists() {
         names(&out)
     } else {
         Vec::new()
     };
     assert!(left.iter().all(|name| name == "answers"), "{left:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_is_written_through_and_a_folder_in_the_way_stops_everything() {
+    let folder = tempfile::tempdir().unwrap();
+    let (out, target) = (
+        folder.path().join("result"),
+        folder.path().join("page.html"),
+    );
+    run(facts().args(["audit", "-q", "--out"]).arg(&out));
+    std::fs::write(&target, "old").unwrap();
+    let link = folder.path().join("link.html");
+    std::os::unix::fs::symlink(&target, &link).unwrap();
+    run(facts()
+        .arg("show")
+        .arg(&out)
+        .args(["--format", "html", "-o"])
+        .arg(&link));
+    assert!(link.is_symlink());
+    let page = std::fs::read(out.join("report.html")).unwrap();
+    assert_eq!(std::fs::read(&target).unwrap(), page);
+
+    let blocked = folder.path().join("blocked");
+    std::fs::create_dir_all(blocked.join("report.html")).unwrap();
+    let output = facts()
+        .args(["audit", "-q", "--out"])
+        .arg(&blocked)
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(5));
+    assert_eq!(names(&blocked), ["report.html"]);
+}
+
+#[test]
+fn what_would_command_a_terminal_is_shown_as_a_sign() {
+    let folder = tempfile::tempdir().unwrap();
+    let table = std::fs::read_to_string(example().join("people.csv")).unwrap();
+    let path = folder.path().join("people.csv");
+    std::fs::write(&path, table.replace("Male", "M\u{1b}[2J")).unwrap();
+    let mut command = facts();
+    command
+        .arg("audit")
+        .arg(&path)
+        .args(["-p", "sex", "-m", "model.json", "--ignore", "kept"]);
+    let output = run(command.args(["--color", "never", "--format", "text"]));
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("M␛[2J") && !text.contains('\u{1b}'), "{text}");
+}
+
+#[test]
+fn small_counts_are_nowhere_once_suppressed() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut table = std::fs::read_to_string(example().join("people.csv")).unwrap();
+    for _ in 0..3 {
+        table += "Other,none,clerk,part time,1,north,no\n";
+    }
+    let path = folder.path().join("people.csv");
+    std::fs::write(&path, table).unwrap();
+    let mut command = facts();
+    command
+        .arg("audit")
+        .arg(&path)
+        .args(["-p", "sex", "-m", "model.json", "--label", "kept"]);
+    command.args([
+        "--label-favourable",
+        "yes",
+        "--suppress-below",
+        "5",
+        "--format",
+        "json",
+    ]);
+    let report: Value = serde_json::from_slice(&run(&mut command).stdout).unwrap();
+    assert_eq!(report["groups"].as_array().unwrap().len(), 2);
+    assert_eq!(report["set_aside"][0]["people"], Value::Null);
+    assert!(!report["base_rates"].to_string().contains("Other"));
 }
 
 #[cfg(unix)]

@@ -84,7 +84,12 @@ pub(crate) const FORMAT: Format = Format {
         let text = std::fs::read_to_string(path).map_err(|error| OpenError::file(path, error))?;
         let model: AdditiveModel = serde_json::from_str(&text)
             .map_err(|error| OpenError::invalid(path, "linear", error))?;
-        let model = model.renamed(&options.columns);
+        let mut model = model.renamed(&options.columns);
+        if let Some(threshold) = options.threshold {
+            model = model
+                .with_threshold(threshold)
+                .map_err(|why| OpenError::invalid(path, "linear", why))?;
+        }
         Ok(Opened {
             inputs: Some(model.inputs()),
             description: format!("linear, {} columns", model.columns().count()),
@@ -107,6 +112,18 @@ impl AdditiveModel {
             .keys()
             .chain(self.numbers.keys())
             .map(String::as_str)
+    }
+
+    /// The model that says yes from this probability on instead of from 0.5 on, its score being the
+    /// log-odds, as that of logistic regression is.
+    pub fn with_threshold(mut self, threshold: f64) -> Result<Self, String> {
+        if !(threshold > 0.0 && threshold < 1.0) {
+            return Err(format!(
+                "the threshold is {threshold}, but must be a probability above 0 and below 1"
+            ));
+        }
+        self.intercept -= (threshold / (1.0 - threshold)).ln();
+        Ok(self)
     }
 
     /// The model with its inputs called as the table calls them.

@@ -24,7 +24,7 @@ mod xgboost;
 pub use self::additive::{AdditiveModel, Unseen};
 pub use self::columns::{Fit, MissingColumn, Respelled, UnseenValues, WrongType};
 pub use self::error::OpenError;
-pub use self::exec::{ExecModel, Wire};
+pub use self::exec::{ExecModel, Wire, stop_programs};
 pub use self::http::{Headers, HttpModel};
 #[cfg(feature = "onnx")]
 pub use self::onnx::{OnnxModel, Parity};

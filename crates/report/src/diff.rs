@@ -109,33 +109,40 @@ impl Diff {
             unchanged: 0,
             changed: Vec::new(),
         };
+        let same_groups = old_side.groups().eq(new_side.groups());
         for (c, definition) in definitions.iter().enumerate() {
             let was = old_side.standings(&old_report, c);
             let is = new_side.standings(&new_report, c);
             let mut changed = Vec::new();
-            let names = was
-                .keys()
-                .chain(is.keys().filter(|name| !was.contains_key(*name)));
-            for &predicate in names {
-                let old = was
-                    .get(predicate)
-                    .cloned()
-                    .unwrap_or_else(|| old_side.other(predicate));
-                let new = is
-                    .get(predicate)
-                    .cloned()
-                    .unwrap_or_else(|| new_side.other(predicate));
-                match compare(&old, &new) {
+            let mut meet =
+                |predicate: &str, side: &Audited<'_>, old: Standing, new: Standing| match compare(
+                    &old, &new,
+                ) {
                     None => {}
                     Some(None) => diff.unchanged += 1,
                     Some(Some(change)) => changed.push(Changed {
-                        finding: finding_id(predicate, definition, new_side.groups()),
+                        finding: finding_id(predicate, definition, side.groups()),
                         change,
                         definition: definition.clone(),
                         predicate: predicate.to_owned(),
                         old,
                         new,
                     }),
+                };
+            for (&predicate, old) in &was {
+                let new = match is.get(predicate) {
+                    Some(new) if same_groups => new.clone(),
+                    // Of other groups it is another finding.
+                    Some(_) => Standing::Absent,
+                    None => new_side.other(predicate),
+                };
+                meet(predicate, &old_side, old.clone(), new);
+            }
+            for (&predicate, new) in &is {
+                match was.get(predicate) {
+                    Some(_) if same_groups => {}
+                    Some(_) => meet(predicate, &new_side, Standing::Absent, new.clone()),
+                    None => meet(predicate, &new_side, old_side.other(predicate), new.clone()),
                 }
             }
             changed.sort_by(|a, b| {
@@ -338,6 +345,11 @@ fn warnings(old: &Record, new: &Record) -> Vec<String> {
     };
     differ("the groups compared", groups(old), groups(new));
     let (a, b) = (&old.audit.settings, &new.audit.settings);
+    let below = |record: &Record| {
+        let suppression = record.audit.suppression;
+        suppression.map_or_else(|| "none".to_owned(), |s| format!("below {}", s.k))
+    };
+    differ("the counts suppressed", below(old), below(new));
     differ("the supports", a.support.to_string(), b.support.to_string());
     differ(
         "the rules of validity",
@@ -350,11 +362,8 @@ fn warnings(old: &Record, new: &Record) -> Vec<String> {
         b.ranges.to_string(),
     );
     let short = |record: &Record| {
-        record
-            .data
-            .sha256
-            .as_ref()
-            .map(|hash| hash[..12].to_owned())
+        let hash = record.data.sha256.as_deref()?;
+        Some(hash.get(..12).unwrap_or(hash).to_owned())
     };
     if let (Some(a), Some(b)) = (short(old), short(new)) {
         differ("the data", a, b);
@@ -381,18 +390,40 @@ fn warnings(old: &Record, new: &Record) -> Vec<String> {
     warnings
 }
 
-fn levels_differ(old: &Levels, new: &Levels) -> Option<String> {
+fn levels_differ(old: &Levels, new: &Levels) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if old.weight != new.weight {
+        warnings.push(format!(
+            "the cost weights of {} differ: {} before, {} now",
+            new.name, old.weight, new.weight
+        ));
+    }
+    if format!("{:?}", old.distance) != format!("{:?}", new.distance) {
+        warnings.push(format!("the costs of {} differ", new.name));
+    }
+    if old.rules != new.rules {
+        warnings.push(format!("the rules about changing {} differ", new.name));
+    }
     let labels = |levels: &Levels| -> Vec<String> {
-        levels
-            .levels
-            .iter()
-            .map(|level| level.label.clone())
-            .collect()
+        let levels = levels.levels.iter();
+        levels.map(|level| level.label.clone()).collect()
     };
     let (was, is) = (labels(old), labels(new));
-    if was == is {
-        return None;
+    let bounds = |levels: &Levels| -> Vec<Option<(f64, f64)>> {
+        levels.levels.iter().map(|level| level.bounds).collect()
+    };
+    if was != is {
+        warnings.push(labels_differ(new, &was, &is));
+    } else if bounds(old) != bounds(new) {
+        warnings.push(format!(
+            "the bins of {} are called the same and reach from elsewhere to elsewhere",
+            new.name
+        ));
     }
+    warnings
+}
+
+fn labels_differ(new: &Levels, was: &[String], is: &[String]) -> String {
     let missing = |from: &[String], other: &[String]| -> String {
         let some: Vec<&str> = from
             .iter()
@@ -408,10 +439,10 @@ fn levels_differ(old: &Levels, new: &Levels) -> Option<String> {
     };
     let binned = matches!(new.kind, facts_engine::population::Kind::Binned(_));
     let what = if binned { "bins" } else { "levels" };
-    Some(format!(
+    format!(
         "the {what} of {} differ: only before: {}; only now: {}; findings that name them cannot meet",
         new.name,
-        missing(&was, &is),
-        missing(&is, &was)
-    ))
+        missing(was, is),
+        missing(is, was)
+    )
 }

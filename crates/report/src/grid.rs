@@ -4,6 +4,8 @@ use std::fmt::Write;
 
 use unicode_width::UnicodeWidthStr;
 
+use crate::text::visible;
+
 /// Which side the cells of a column stand on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
@@ -26,7 +28,7 @@ impl Grid {
         Self {
             columns: columns
                 .into_iter()
-                .map(|(h, side)| (h.into(), side))
+                .map(|(h, side)| (visible(&h.into()), side))
                 .collect(),
             rows: Vec::new(),
         }
@@ -34,7 +36,8 @@ impl Grid {
 
     /// Adds a row; cells that are missing are blank.
     pub fn row<C: Into<String>>(&mut self, cells: impl IntoIterator<Item = C>) {
-        self.rows.push(cells.into_iter().map(Into::into).collect());
+        let cells = cells.into_iter().map(|cell| visible(&cell.into()));
+        self.rows.push(cells.collect());
     }
 
     /// As aligned text, each line indented.
@@ -90,7 +93,7 @@ pub(crate) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
         match character {
-            '\n' | '\r' => escaped.push(' '),
+            control if control.is_control() => escaped.push(' '),
             '\\' | '`' | '*' | '_' | '{' | '}' | '[' | ']' | '<' | '>' | '#' | '|' | '~' => {
                 escaped.extend(['\\', character]);
             }

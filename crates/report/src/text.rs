@@ -51,7 +51,17 @@ impl Palette {
 
 /// Text in a style; nothing is added where the style is empty.
 pub(crate) fn styled(style: Style, text: impl fmt::Display) -> String {
-    format!("{style}{text}{style:#}")
+    format!("{style}{}{style:#}", visible(&text.to_string()))
+}
+
+/// Text from data as a person may see it: what would command a terminal is shown as a sign.
+pub fn visible(text: &str) -> String {
+    let sign = |character: char| match character {
+        '\u{0}'..='\u{1f}' => char::from_u32(0x2400 + u32::from(character)).unwrap_or('\u{fffd}'),
+        '\u{7f}'..='\u{9f}' => '\u{fffd}',
+        character => character,
+    };
+    text.chars().map(sign).collect()
 }
 
 impl fmt::Display for Csc {
@@ -70,8 +80,9 @@ pub fn overview(report: &Report<'_>, palette: &Palette) -> String {
     let mut text = String::new();
     for (name, fact) in overview::facts(report) {
         text += &format!(
-            "{} {fact}\n",
-            styled(palette.heading, format!("{name:<10}"))
+            "{} {}\n",
+            styled(palette.heading, format!("{name:<10}")),
+            visible(&fact)
         );
     }
     text + "\n" + &overview::groups(report).text(2)
@@ -123,6 +134,7 @@ pub fn csc(csc: &Csc, palette: &Palette) -> String {
         .iter()
         .map(|name| format!("'{}'", name.trim()))
         .collect();
+    let against: Vec<String> = against.iter().map(|name| visible(name)).collect();
     let bias = styled(
         palette.bias,
         format!("Bias against {}", against.join(" and ")),
@@ -158,7 +170,8 @@ fn of_group(group: &CscGroup, palette: &Palette) -> String {
     {
         let effectiveness = styled(palette.way, effectiveness(*flips, group.members));
         text += &format!(
-            "        Make {change} with effectiveness {effectiveness} (cost {})\n",
+            "        Make {} with effectiveness {effectiveness} (cost {})\n",
+            visible(change),
             number(*cost)
         );
     }

@@ -25,18 +25,7 @@ impl Wanted {
     /// Reads conditions joined by `and` or commas; the features and their levels decide where one
     /// ends, so that levels may contain commas.
     pub fn parse(text: &str, features: &[Levels]) -> Result<Self, String> {
-        let mut rest = text.trim();
-        let mut conditions = Vec::new();
-        while !rest.is_empty() {
-            let (condition, after) = condition(rest, features)?;
-            conditions.push(condition);
-            rest = next(after).ok_or_else(|| {
-                format!(
-                    "expected `and` or a comma before `{}` in `{text}`",
-                    after.trim()
-                )
-            })?;
-        }
+        let conditions = conditions(text.trim(), features)?;
         if conditions.is_empty() {
             return Err("no condition is given; write one such as `occupation = Sales`".to_owned());
         }
@@ -82,73 +71,97 @@ fn next(after: &str) -> Option<&str> {
     Some(joined.trim_start())
 }
 
-/// One condition, and what follows it.
-fn condition<'t>(text: &'t str, features: &[Levels]) -> Result<(Condition, &'t str), String> {
-    let (f, after) = longest(text, features.iter().map(|levels| levels.name.as_str()))
-        .filter(|(_, after)| after.trim_start().is_empty() || !starts_name(after))
-        .ok_or_else(|| {
-            let given = text.split(['=', '<', '>', '!', ',']).next().unwrap_or(text);
-            let names = features.iter().map(|levels| levels.name.as_str());
-            format!(
-                "no feature is called `{}`{}",
-                given.trim(),
-                nearest(given.trim(), names)
-            )
-        })?;
-    let feature = f as u32;
-    let rest = after.trim_start();
-    let operators = [
-        ("!=", None),
-        ("<=", Some(Operator::AtMost)),
-        (">=", Some(Operator::AtLeast)),
-        ("==", Some(Operator::Is)),
-        ("=", Some(Operator::Is)),
-    ];
-    let Some((symbol, operator)) = operators.iter().find(|(s, _)| rest.starts_with(s)) else {
-        return Ok((Condition::SpeaksOf(feature), after));
+/// All conditions of a text. Where names and levels begin alike, the longest that leads to a reading
+/// of the whole text is meant.
+fn conditions(text: &str, features: &[Levels]) -> Result<Vec<Condition>, String> {
+    if text.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut first_failure = None;
+    let mut read = |condition: Condition, after: &str| -> Option<Vec<Condition>> {
+        let rest = next(after)
+            .ok_or_else(|| format!("expected `and` or a comma before `{}`", after.trim()))
+            .and_then(|rest| conditions(rest, features));
+        match rest {
+            Ok(mut rest) => {
+                rest.insert(0, condition);
+                Some(rest)
+            }
+            Err(why) => {
+                first_failure.get_or_insert(why);
+                None
+            }
+        }
     };
-    let rest = rest[symbol.len()..].trim_start();
-    let labels = || features[f].levels.iter().map(|level| level.label.trim());
-    let (level, after) = longest(rest, labels())
-        .filter(|(_, after)| next(after).is_some())
-        .ok_or_else(|| {
+    let names = features.iter().map(|levels| levels.name.as_str());
+    let mut unknown_level = None;
+    for (f, after) in beginnings(text, names.clone()).filter(|(_, after)| !starts_name(after)) {
+        let feature = f as u32;
+        let rest = after.trim_start();
+        let Some((symbol, operator)) = OPERATORS.iter().find(|(s, _)| rest.starts_with(s)) else {
+            if let Some(found) = read(Condition::SpeaksOf(feature), after) {
+                return Ok(found);
+            }
+            continue;
+        };
+        let rest = rest[symbol.len()..].trim_start();
+        let labels = || features[f].levels.iter().map(|level| level.label.trim());
+        for (level, after) in beginnings(rest, labels()).filter(|(_, after)| next(after).is_some())
+        {
+            let item = |operator| Item {
+                feature,
+                operator,
+                level: level as u32,
+            };
+            let condition = match operator {
+                Some(operator) => Condition::Has(item(*operator)),
+                None => Condition::HasNot(item(Operator::Is)),
+            };
+            if let Some(found) = read(condition, after) {
+                return Ok(found);
+            }
+        }
+        unknown_level.get_or_insert_with(|| {
             let given = rest.split(" and ").next().unwrap_or(rest).trim();
             let hint = nearest(given, labels());
             format!(
                 "feature `{}` has no level `{given}`{hint}",
                 features[f].name
             )
-        })?;
-    let level = level as u32;
-    let item = |operator| Item {
-        feature,
-        operator,
-        level,
-    };
-    Ok((
-        match operator {
-            Some(operator) => Condition::Has(item(*operator)),
-            None => Condition::HasNot(item(Operator::Is)),
-        },
-        after,
-    ))
+        });
+    }
+    Err(first_failure.or(unknown_level).unwrap_or_else(|| {
+        let given = text.split(['=', '<', '>', '!', ',']).next().unwrap_or(text);
+        let hint = nearest(given.trim(), names);
+        format!("no feature is called `{}`{hint}", given.trim())
+    }))
 }
+
+/// How levels are compared in a condition; `!=` has no operator of its own.
+const OPERATORS: [(&str, Option<Operator>); 5] = [
+    ("!=", None),
+    ("<=", Some(Operator::AtMost)),
+    (">=", Some(Operator::AtLeast)),
+    ("==", Some(Operator::Is)),
+    ("=", Some(Operator::Is)),
+];
 
 /// Whether a text goes on with what could be part of a name.
 fn starts_name(text: &str) -> bool {
     text.starts_with(|c: char| c.is_alphanumeric() || c == '_' || c == '-')
 }
 
-/// The longest of some names that a text begins with: its place, and what follows.
-fn longest<'t, 'n>(
+/// The names that a text begins with, the longest first: their places, and what follows.
+fn beginnings<'t, 'n>(
     text: &'t str,
     names: impl Iterator<Item = &'n str>,
-) -> Option<(usize, &'t str)> {
-    names
+) -> impl Iterator<Item = (usize, &'t str)> {
+    let mut found: Vec<(usize, usize, &str)> = names
         .enumerate()
         .filter_map(|(place, name)| Some((name.len(), place, text.strip_prefix(name)?)))
-        .max_by_key(|&(length, place, _)| (length, std::cmp::Reverse(place)))
-        .map(|(_, place, after)| (place, after))
+        .collect();
+    found.sort_by_key(|&(length, place, _)| (std::cmp::Reverse(length), place));
+    found.into_iter().map(|(_, place, after)| (place, after))
 }
 
 /// What was perhaps meant, or what there is.
@@ -235,6 +248,15 @@ mod tests {
         assert_eq!(read("age >= (26, 34] AND job"), ["age >= (26, 34]", "job"]);
         assert_eq!(read("job!=clerk"), ["not job = clerk"]);
         assert_eq!(read("age-group"), ["age-group"]);
+    }
+
+    #[test]
+    fn a_shorter_level_is_meant_where_the_longer_leads_nowhere() {
+        let features = features();
+        let read = |wanted: &str| Wanted::parse(wanted, &features).unwrap().conditions.len();
+        assert_eq!(read("job = sales and age = (16, 26]"), 2);
+        assert_eq!(read("job = sales and marketing, age"), 2);
+        assert_eq!(read("age-group = a, age = (16, 26]"), 2);
     }
 
     #[test]

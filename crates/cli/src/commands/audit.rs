@@ -39,13 +39,12 @@ pub(crate) fn audit(args: AuditArgs, reporter: &Reporter) -> Result<ExitCode, Fa
     let report = Report::new(&record)?;
     match rest.format.as_deref() {
         None => print(&record, &report, &config, &showing, reporter)?,
-        Some(name) => output::print(&form(name, &report, &showing)?)?,
+        Some(name) => output::print_raw(&form(name, &report, &showing)?)?,
     }
     if let Some(folder) = &config.report.out {
         write(folder, &report, &showing, reporter)?;
         remove_answers(folder);
     }
-    reporter.event("done", json!({}));
     Ok(match rest.fail_over {
         Some(limit) if any_over(&report, limit) => {
             reporter.note(&format!("a finding scores over {limit}"));
@@ -86,7 +85,7 @@ pub(crate) fn print(
         text::findings(report, showing, &palette)
     };
     page += &findings;
-    output::print(page.as_bytes())?;
+    output::print(&page)?;
     reporter.note(&format!("{:.2} s in all", reporter.seconds()));
     Ok(())
 }
@@ -100,7 +99,7 @@ pub(crate) fn write(
 ) -> Result<(), Failure> {
     reporter.step("writing the reports");
     let mut files = Files::default();
-    saved::whole(folder, report, showing, &mut files)?;
+    saved::whole(folder, report, showing, &mut files, reporter)?;
     reporter.clear();
     let paths = files.publish(reporter)?;
     let names: Vec<String> = (paths.iter())

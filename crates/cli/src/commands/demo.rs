@@ -33,7 +33,7 @@ const PAGE: &str = "facts-demo.html";
 
 pub(crate) fn demo(args: DemoArgs, reporter: &Reporter) -> Result<ExitCode, Failure> {
     if args.print_config {
-        output::print(CONFIG.as_bytes())?;
+        output::print_raw(CONFIG.as_bytes())?;
         return Ok(ExitCode::SUCCESS);
     }
     let config = Config::parse("the demo's configuration", CONFIG, &[])?;
@@ -55,7 +55,7 @@ no: what could they change to get a yes, and is that way as open to women as to 
     let shown = SHOWN.iter().map(|id| definitions::parse(id));
     let shown = Report::by(&record, shown.collect::<Result<_, _>>()?);
     page += &text::findings(&shown, &showing, &palette);
-    output::print(page.as_bytes())?;
+    output::print(&page)?;
 
     let written = match &args.out {
         Some(folder) => {
@@ -67,7 +67,7 @@ no: what could they change to get a yes, and is that way as open to women as to 
             PAGE.to_owned()
         }
     };
-    output::print(next_steps(&written, args.out.is_some(), seconds).as_bytes())?;
+    output::print(&next_steps(&written, args.out.is_some(), seconds))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -16,9 +16,10 @@ use crate::saved;
 
 pub(crate) fn diff(args: DiffArgs) -> Result<ExitCode, Failure> {
     let (old, new) = (saved::load(&args.old)?, saved::load(&args.new)?);
+    let asked = args.definitions.any();
     let mut config = Config::default();
     args.definitions.apply(&mut config);
-    let ids = if config.report.definitions.is_empty() {
+    let ids = if !asked {
         old.definitions.clone()
     } else {
         let definitions = definitions_for(&config, &old.audit, &mut Vec::new())?;
@@ -28,17 +29,15 @@ pub(crate) fn diff(args: DiffArgs) -> Result<ExitCode, Failure> {
             .collect()
     };
     let diff = Diff::new(&old, &new, &ids)?;
-    let page = match args.format {
+    match args.format {
         DiffForm::Json => {
-            let mut text =
-                serde_json::to_vec_pretty(&diff).map_err(|e| Failure::output("JSON", e))?;
-            text.push(b'\n');
-            text
+            let text =
+                serde_json::to_string_pretty(&diff).map_err(|e| Failure::output("JSON", e))?;
+            output::print_raw(format!("{text}\n").as_bytes())?;
         }
-        DiffForm::Text => text(&diff, args.top, &Palette::COLOURED)?.into_bytes(),
-        DiffForm::Markdown => markdown(&diff, args.top)?.into_bytes(),
-    };
-    output::print(&page)?;
+        DiffForm::Text => output::print(&text(&diff, args.top, &Palette::COLOURED)?)?,
+        DiffForm::Markdown => output::print_raw(markdown(&diff, args.top)?.as_bytes())?,
+    }
     let over = |changed: &Changed| {
         let worse = matches!(changed.change, Change::Appeared | Change::Grew);
         let score = match changed.new {

@@ -19,7 +19,7 @@ pub(crate) fn explain(topic: Topic) -> Result<ExitCode, Failure> {
         Topic::Definitions => definitions(),
         Topic::Config => CONFIG.to_owned(),
     };
-    output::print(page.as_bytes())?;
+    output::print(&page)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -43,7 +43,7 @@ pub(crate) fn init(mut args: InitArgs, reporter: &Reporter) -> Result<ExitCode, 
     // What is written must be read back: a column may be called anything.
     Config::parse("what would be written", &text, &[])?;
     if prints {
-        output::print(text.as_bytes())?;
+        output::print_raw(text.as_bytes())?;
         return Ok(ExitCode::SUCCESS);
     }
     output::write(&args.out, text.as_bytes(), reporter)?;
@@ -75,13 +75,13 @@ impl Sketch<'_> {
             .iter()
             .find(|guess| guess.maybe_label && !protected.iter().any(|p| p.name == guess.name));
         let is_feature = |guess: &&Guessed| {
-            !matches!(guess.guess, Guess::Context(_))
+            guess.guess.why_not().is_none()
                 && !protected.iter().any(|p| p.name == guess.name)
                 && label.is_none_or(|label| label.name != guess.name)
         };
         let features: Vec<&Guessed> = self.guessed.iter().filter(is_feature).collect();
         let others: Vec<&Guessed> = (self.guessed.iter())
-            .filter(|guess| matches!(guess.guess, Guess::Context(_)))
+            .filter(|guess| guess.guess.why_not().is_some())
             .filter(|guess| !protected.iter().any(|p| p.name == guess.name))
             .collect();
         // Writing to a string cannot fail.
@@ -164,7 +164,7 @@ impl Sketch<'_> {
             let names = list(others.iter().map(|guess| guess.name.as_str()));
             let _ = writeln!(text, "ignore = {names}");
             for guess in others {
-                if let Guess::Context(why) = guess.guess {
+                if let Some(why) = guess.guess.why_not() {
                     let _ = writeln!(text, "# {}: {why}", one_line(&guess.name));
                 }
             }
@@ -253,7 +253,9 @@ fn of_feature(guess: &Guessed) -> String {
             );
         }
         Guess::Numeric => line("kind = \"numeric\"".to_owned()),
-        Guess::Categorical | Guess::Context(_) => line("kind = \"categorical\"".to_owned()),
+        Guess::Categorical | Guess::Context(_) | Guess::Unreadable => {
+            line("kind = \"categorical\"".to_owned())
+        }
     }
     if guess.maybe_immutable {
         line("immutable = true       # by its name".to_owned());

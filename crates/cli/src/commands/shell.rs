@@ -15,7 +15,7 @@ use crate::progress::Reporter;
 pub(crate) fn completions(shell: Shell) -> Result<ExitCode, Failure> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "facts", &mut script);
-    output::print(&script)?;
+    output::print_raw(&script)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -23,7 +23,7 @@ pub(crate) fn manual(out: Option<PathBuf>, reporter: &Reporter) -> Result<ExitCo
     let mut command = Cli::command();
     command.build();
     let Some(folder) = out else {
-        output::print(&page(command)?)?;
+        output::print_raw(&page(command)?)?;
         return Ok(ExitCode::SUCCESS);
     };
     let mut files = Files::default();

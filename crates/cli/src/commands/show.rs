@@ -15,6 +15,12 @@ use crate::run::definitions_for;
 use crate::saved;
 use crate::showing::showing;
 
+/// What is shown: text for people, or a form that must not be touched.
+enum Page {
+    Text(String),
+    Bytes(Vec<u8>),
+}
+
 pub(crate) fn show(args: ShowArgs, reporter: &Reporter) -> Result<ExitCode, Failure> {
     let record = saved::load(&args.audit)?;
     let showing = showing(&args.showing, &record)?;
@@ -29,17 +35,19 @@ pub(crate) fn show(args: ShowArgs, reporter: &Reporter) -> Result<ExitCode, Fail
         Palette::COLOURED
     };
     let page = if let Some(wanted) = &args.subgroup {
-        subgroup(find(&report, wanted)?, &report, &palette).into_bytes()
+        Page::Text(subgroup(find(&report, wanted)?, &report, &palette))
     } else if args.tables {
-        tables(&report, &palette).into_bytes()
+        Page::Text(tables(&report, &palette))
     } else if let Some(name) = &args.format {
-        form(name, &report, &showing)?
+        Page::Bytes(form(name, &report, &showing)?)
     } else {
-        text::report(&report, &showing, &palette).into_bytes()
+        Page::Text(text::report(&report, &showing, &palette))
     };
-    match &args.out {
-        Some(path) => output::write(path, &page, reporter)?,
-        None => output::print(&page)?,
+    match (&args.out, page) {
+        (Some(path), Page::Text(text)) => output::write(path, text.as_bytes(), reporter)?,
+        (Some(path), Page::Bytes(bytes)) => output::write(path, &bytes, reporter)?,
+        (None, Page::Text(text)) => output::print(&text)?,
+        (None, Page::Bytes(bytes)) => output::print_raw(&bytes)?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -50,24 +58,15 @@ pub(crate) fn ranked<'a>(
     args: crate::args::DefinitionArgs,
     reporter: &Reporter,
 ) -> Result<Report<'a>, Failure> {
+    let asked = args.any();
     let mut config = Config::default();
     args.apply(&mut config);
-    let report = &config.report;
-    if report.definitions.is_empty() && report.phi.is_empty() && report.budgets.is_empty() {
-        return Ok(Report::new(record)?);
-    }
-    if report.definitions.is_empty() {
-        // Another φ or c alone: of the kinds of definition that have one.
-        let kinds = [
-            (!report.phi.is_empty(), "equal-cost-of-effectiveness"),
-            (!report.phi.is_empty(), "equal-choice"),
-            (
-                !report.budgets.is_empty(),
-                "equal-effectiveness-within-budget",
-            ),
-        ];
-        let asked = kinds.iter().filter(|(asked, _)| *asked);
-        config.report.definitions = asked.map(|(_, kind)| (*kind).to_owned()).collect();
+    if !asked {
+        return Report::new(record).map_err(|error| {
+            Failure::data(format!(
+                "the saved audit names a definition that cannot be: {error}"
+            ))
+        });
     }
     let mut notes = Vec::new();
     let definitions = definitions_for(&config, &record.audit, &mut notes)?;
@@ -150,14 +149,14 @@ fn subgroup(subgroup: usize, report: &Report<'_>, palette: &Palette) -> String {
     let mut page = format!(
         "{}{}{:#}\n",
         palette.who,
-        audit.text(&found.predicate),
+        text::visible(&audit.text(&found.predicate)),
         palette.who
     );
     for (g, group) in audit.groups.iter().enumerate() {
         let share = facts_engine::distribution::Share::new(found.members[g], group.affected);
         page += &format!(
             "  {}: {} of {} affected ({})\n",
-            group.name.trim(),
+            text::visible(group.name.trim()),
             count(found.members[g]),
             count(group.affected),
             percent(share)

@@ -81,11 +81,10 @@ pub(crate) fn declare(
         let listed = config.features.get(&guess.name).or(flagged);
         match (listed, &guess.guess) {
             (Some(feature), _) => declared.add(guess, feature.clone(), config)?,
+            (None, Guess::Unreadable) => declared.note_why_not(guess),
             (None, _) if !guess_all => unlisted.push(guess.name.clone()),
-            (None, Guess::Context(why)) => {
-                declared
-                    .notes
-                    .push(format!("{} is no feature: {why}", guess.name));
+            (None, Guess::Context(_)) => {
+                declared.note_why_not(guess);
                 unlisted.push(guess.name.clone());
             }
             (None, _) => {
@@ -152,6 +151,13 @@ fn unknown_column(key: &str, name: &str, known: &[&str]) -> Failure {
 }
 
 impl Declared {
+    fn note_why_not(&mut self, guess: &Guessed) {
+        if let Some(why) = guess.guess.why_not() {
+            self.notes
+                .push(format!("{} is no feature: {why}", guess.name));
+        }
+    }
+
     /// A feature that nothing was said about, with what its name and values suggest.
     fn guessed_feature(&mut self, guess: &Guessed, config: &Config) -> Feature {
         let said = config
@@ -304,7 +310,7 @@ fn kind(name: &str, feature: &Feature, guess: &Guessed) -> Result<engine::Kind, 
         (None, None, None) => match guess.guess {
             Guess::Binned => Kind::Binned,
             Guess::Numeric => Kind::Numeric,
-            Guess::Categorical | Guess::Context(_) => Kind::Categorical,
+            Guess::Categorical | Guess::Context(_) | Guess::Unreadable => Kind::Categorical,
         },
     };
     if kind != Kind::Binned {

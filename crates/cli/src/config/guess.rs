@@ -75,6 +75,8 @@ pub(crate) enum Guess {
     Binned,
     /// Of no use for subgroups: the model may see it.
     Context(&'static str),
+    /// Of a type that cannot be read: nobody sees it.
+    Unreadable,
 }
 
 /// One column and what was seen in it.
@@ -102,6 +104,19 @@ pub(crate) struct Guessed {
     pub(crate) maybe_label: bool,
 }
 
+impl Guess {
+    /// Why a column is no feature, if it is none.
+    pub(crate) fn why_not(&self) -> Option<&'static str> {
+        match self {
+            Self::Context(why) => Some(why),
+            Self::Unreadable => {
+                Some("its type cannot be read; cast it to text or a number to use it")
+            }
+            Self::Categorical | Self::Numeric | Self::Binned => None,
+        }
+    }
+}
+
 /// Looks at all columns of a table.
 pub(crate) fn guess(batches: &[RecordBatch]) -> Result<Vec<Guessed>, Failure> {
     let Some(first) = batches.first() else {
@@ -122,7 +137,21 @@ pub(crate) fn guess(batches: &[RecordBatch]) -> Result<Vec<Guessed>, Failure> {
 }
 
 fn of_column(batches: &[RecordBatch], name: &str) -> Result<Guessed, Failure> {
-    let (column, codes) = encoded(batches, name)?;
+    let Ok((column, codes)) = encoded(batches, name) else {
+        return Ok(Guessed {
+            name: name.to_owned(),
+            guess: Guess::Unreadable,
+            distinct: 0,
+            values: Vec::new(),
+            range: None,
+            nulls: 0,
+            missing_codes: Vec::new(),
+            maybe_protected: false,
+            maybe_immutable: false,
+            only_increases: false,
+            maybe_label: false,
+        });
+    };
     let rows = codes.len();
     let mut counts = vec![0_usize; column.values().len()];
     for &code in &codes {

@@ -217,8 +217,10 @@ impl Feature {
             missing_codes: [self.missing_codes, other.missing_codes].concat(),
             immutable: self.immutable || other.immutable,
             only: self.only.or(other.only),
+            max_step_units: self
+                .max_step_units
+                .or(other.max_step_units.filter(|_| self.max_step.is_none())),
             max_step: self.max_step.or(other.max_step),
-            max_step_units: self.max_step_units.or(other.max_step_units),
             not_a_target: [self.not_a_target, other.not_a_target].concat(),
             forbidden: [self.forbidden, other.forbidden].concat(),
             linked: [self.linked, other.linked].concat(),
@@ -389,7 +391,9 @@ impl Config {
         let mut config = config;
         for setting in settings {
             let refuse = |why: String| Failure::usage(format!("--set {setting}: {why}"));
-            merge(&mut table, setting_table(setting).map_err(refuse)?);
+            let wanted = setting_table(setting).map_err(refuse)?;
+            make_room(&mut table, &wanted);
+            merge(&mut table, wanted);
             // After each, so that the error names the one that is wrong.
             config = Self::deserialize(table.clone())
                 .map_err(|error| refuse(error.to_string().trim_end().replace('\n', " ")))?;
@@ -447,6 +451,28 @@ fn setting_table(setting: &str) -> Result<toml::Table, String> {
     })
 }
 
+/// Keys of which a table can have one only: setting one takes the place of the others.
+const RIVALS: [&[&str]; 2] = [
+    &["quantiles", "equal-width", "edges"],
+    &["max-step", "max-step-units"],
+];
+
+/// Takes away what would stand in the way of new entries.
+fn make_room(table: &mut toml::Table, wanted: &toml::Table) {
+    for rivals in RIVALS {
+        if rivals.iter().any(|key| wanted.contains_key(*key)) {
+            table.retain(|key, _| !rivals.contains(&key));
+        }
+    }
+    for (key, value) in wanted {
+        if let (Some(toml::Value::Table(inside)), toml::Value::Table(value)) =
+            (table.get_mut(key), value)
+        {
+            make_room(inside, value);
+        }
+    }
+}
+
 /// Puts the entries of one table into another; tables inside are merged too.
 fn merge(into: &mut toml::Table, from: toml::Table) {
     for (key, value) in from {
@@ -474,6 +500,10 @@ mod tests {
         assert_eq!(config.features["age"].weight, Some(2.0));
         assert_eq!(config.features["age"].quantiles, Some(5));
         assert_eq!(config.model.spec.as_deref(), Some("train"));
+        let settings = ["features.age.edges=[0, 30, 99]".to_owned()];
+        let config = Config::parse("facts.toml", text, &settings).unwrap();
+        assert_eq!(config.features["age"].quantiles, None);
+        assert_eq!(config.features["age"].edges, Some(vec![0.0, 30.0, 99.0]));
     }
 
     #[test]

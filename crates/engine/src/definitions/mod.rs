@@ -213,15 +213,19 @@ impl Parameters<'_> {
 
 /// The paper's columns: twelve, or fewer when budgets fall together.
 pub fn paper_columns(budgets: &[f64]) -> Result<Vec<Box<dyn Definition>>, Error> {
-    let phis: [Phi; 2] = ["0.3".parse()?, "0.7".parse()?];
+    columns(&["0.3".parse()?, "0.7".parse()?], budgets)
+}
+
+/// The paper's columns with other φ.
+pub fn columns(phis: &[Phi], budgets: &[f64]) -> Result<Vec<Box<dyn Definition>>, Error> {
     let mut columns: Vec<Box<dyn Definition>> = Vec::new();
-    for phi in phis {
+    for &phi in phis {
         columns.push(Box::new(EqualCostOfEffectiveness::new(
             Viewpoint::Macro,
             phi,
         )));
     }
-    for phi in phis {
+    for &phi in phis {
         columns.push(Box::new(EqualChoice::new(phi)));
     }
     columns.push(Box::new(EqualEffectiveness::new(Viewpoint::Micro)));
@@ -231,7 +235,7 @@ pub fn paper_columns(budgets: &[f64]) -> Result<Vec<Box<dyn Definition>>, Error>
             budget,
         )?));
     }
-    for phi in phis {
+    for &phi in phis {
         columns.push(Box::new(EqualCostOfEffectiveness::new(
             Viewpoint::Micro,
             phi,

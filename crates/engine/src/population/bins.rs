@@ -11,6 +11,9 @@ pub(crate) struct Cut {
     levels: Vec<Level>,
 }
 
+/// More bins than this are a mistake: a level is something that people speak of.
+const MOST_BINS: usize = 10_000;
+
 impl Cut {
     /// Places the edges over the numbers of the population, given ascending with how many people
     /// hold each.
@@ -27,6 +30,11 @@ impl Cut {
         let edges = match &bins.edges {
             Edges::Quantiles(0) | Edges::EqualWidth(0) => {
                 return Err(bad("0 bins were asked for; ask for at least 1".into()));
+            }
+            Edges::Quantiles(count) | Edges::EqualWidth(count) if *count > MOST_BINS => {
+                return Err(bad(format!(
+                    "{count} bins were asked for; ask for at most {MOST_BINS}, or declare the feature numeric"
+                )));
             }
             Edges::Quantiles(count) => quantiles(people, *count),
             Edges::EqualWidth(count) => equal_width(least, greatest, *count),

@@ -22,6 +22,7 @@ use facts_engine::flips::{Model, ModelError};
 
 pub use self::wire::Wire;
 pub(crate) use self::words::split as words;
+pub use self::worker::stop_programs;
 use self::worker::{Failure, Worker};
 use crate::answer;
 use crate::asking::Asking;

@@ -4,12 +4,12 @@
 //! answers, one drains what it says on standard error and keeps the end of it. Whoever asks only
 //! waits for the answer, and never longer than the time-out.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -61,6 +61,8 @@ impl Worker {
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut process, 0);
         let mut child = process.spawn()?;
+        #[cfg(unix)]
+        running().insert(child.id());
 
         let (input, to_write) = mpsc::channel::<Vec<u8>>();
         let (hand_on, answers) = mpsc::channel();
@@ -225,12 +227,35 @@ impl Worker {
     }
 }
 
+/// Programs that have been started and not waited for, each the head of a process group.
+static RUNNING: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
+
+fn running() -> MutexGuard<'static, BTreeSet<u32>> {
+    RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Ends all programs that models have started, with what they have started themselves. For whoever
+/// is about to end the whole process, in which case nobody is left to do it.
+pub fn stop_programs() {
+    #[cfg(unix)]
+    for &program in running().iter() {
+        let group = i32::try_from(program)
+            .ok()
+            .and_then(rustix::process::Pid::from_raw);
+        if let Some(group) = group {
+            // Fails only if all of the group have ended.
+            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+        }
+    }
+}
+
 impl Drop for Worker {
     fn drop(&mut self) {
         self.close();
         if self.wait_at_most(GRACE).is_none() {
             self.kill();
         }
+        running().remove(&self.child.id());
     }
 }
 
