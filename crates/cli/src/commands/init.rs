@@ -19,6 +19,12 @@ pub(crate) fn init(mut args: InitArgs, reporter: &Reporter) -> Result<ExitCode, 
             args.out.display()
         )));
     }
+    if args.data.to_str().is_none() {
+        return Err(Failure::usage(format!(
+            "{}: a configuration is written in UTF-8, and this path is not; rename the file",
+            args.data.display()
+        )));
+    }
     let mut config = Config::default();
     std::mem::take(&mut args.reading).apply(&mut config);
     reporter.step("reading the table");

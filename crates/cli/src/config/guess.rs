@@ -179,7 +179,11 @@ fn of_column(batches: &[RecordBatch], name: &str) -> Result<Guessed, Failure> {
     let guess = if nulls * 2 > rows {
         Guess::Context("most rows have no value")
     } else {
-        kind(&column, is_number, distinct, rows - nulls)
+        match kind(&column, is_number, distinct, rows - nulls) {
+            // Where nearly everybody has one value, quantiles would fall together into one bin.
+            Guess::Binned if values[0].1 * 5 > rows * 4 => Guess::Numeric,
+            guess => guess,
+        }
     };
     values.truncate(20);
     Ok(Guessed {
@@ -260,7 +264,7 @@ mod tests {
     #[test]
     fn columns_are_recognised() {
         let texts = |values: Vec<&'static str>| Arc::new(StringArray::from(values)) as ArrayRef;
-        let rows = 40;
+        let rows = 100;
         let table = RecordBatch::try_from_iter([
             (
                 "id",
@@ -269,6 +273,12 @@ mod tests {
             (
                 "ageYears",
                 Arc::new(Int64Array::from_iter_values((0..rows).map(|i| 20 + i % 30))) as ArrayRef,
+            ),
+            (
+                "gain",
+                Arc::new(Int64Array::from_iter_values(
+                    (0..rows).map(|i| i64::from(i > 85) * i),
+                )) as ArrayRef,
             ),
             (
                 "dependants",
@@ -301,9 +311,10 @@ mod tests {
         assert_eq!(by_name("ageYears").guess, Guess::Binned);
         assert!(by_name("ageYears").only_increases);
         assert_eq!(by_name("ageYears").range, Some((20.0, 49.0)));
+        assert_eq!(by_name("gain").guess, Guess::Numeric);
         assert_eq!(by_name("dependants").guess, Guess::Numeric);
         assert_eq!(by_name("amount").guess, Guess::Binned);
-        assert_eq!(by_name("job").missing_codes, [(" ?".to_owned(), 13)]);
+        assert_eq!(by_name("job").missing_codes, [(" ?".to_owned(), 33)]);
         assert!(by_name("Sex").maybe_protected && by_name("Sex").missing_codes.is_empty());
         assert!(matches!(by_name("country").guess, Guess::Context(_)));
     }
