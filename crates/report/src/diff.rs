@@ -11,11 +11,11 @@ use facts_engine::{Audit, Error};
 use serde::Serialize;
 
 use crate::finding::finding_id;
-use crate::grid::{Grid, Side};
+use crate::grid::{Grid, Side, escape};
 use crate::json::Real;
 use crate::record::Record;
 use crate::report::Report;
-use crate::text::{Palette, count, number, styled};
+use crate::text::{Palette, count, number, styled, visible};
 
 /// The version of the form of a diff in JSON.
 pub const DIFF_VERSION: u32 = 1;
@@ -86,6 +86,9 @@ pub struct Diff {
     pub warnings: Vec<String>,
     /// The definitions compared by.
     pub definitions: Vec<String>,
+    /// The same as one reads them.
+    #[serde(skip)]
+    pub titles: Vec<String>,
     /// How many findings are unfair in both with the same score and against the same groups.
     pub unchanged: usize,
     /// The others: by definition, then by what became of them, then the largest first.
@@ -106,6 +109,9 @@ impl Diff {
             version: DIFF_VERSION,
             warnings: warnings(old, new),
             definitions: definitions.to_vec(),
+            titles: (old_report.columns.iter())
+                .map(|column| column.ranking.title.clone())
+                .collect(),
             unchanged: 0,
             changed: Vec::new(),
         };
@@ -155,39 +161,92 @@ impl Diff {
         Ok(diff)
     }
 
-    /// How many findings changed in one way.
-    pub fn count(&self, change: Change) -> usize {
-        self.changed
-            .iter()
-            .filter(|changed| changed.change == change)
-            .count()
+    /// The comparison as text, with at most `top` findings of each sort and definition.
+    pub fn text(&self, top: usize, palette: &Palette) -> String {
+        let mut page = String::new();
+        for warning in &self.warnings {
+            page += &format!(
+                "{}: {}\n",
+                styled(palette.bias, "warning"),
+                visible(warning)
+            );
+        }
+        if !self.warnings.is_empty() {
+            page.push('\n');
+        }
+        page += &self.summary().text(0);
+        page += &self.about_unchanged();
+        for (title, shown, more) in self.sections(top) {
+            page += &format!("\n{}\n", styled(palette.heading, title));
+            for changed in &shown {
+                page += &format!("{}\n", changed.text(palette));
+            }
+            if more > 0 {
+                page += &format!("  … and {} more; -n shows more\n", count(more as u64));
+            }
+        }
+        page
+    }
+
+    /// The comparison as Markdown.
+    pub fn markdown(&self, top: usize) -> String {
+        let mut page = "# Findings before and after\n\n".to_owned();
+        for warning in &self.warnings {
+            page += &format!("> {}\n\n", escape(warning));
+        }
+        page += &self.summary().markdown();
+        page += &self.about_unchanged();
+        for (title, shown, _) in self.sections(top) {
+            page += &format!("\n## {}\n\n```\n", escape(title));
+            for changed in shown {
+                page += &format!("{}\n", changed.text(&Palette::PLAIN));
+            }
+            page += "```\n";
+        }
+        page
+    }
+
+    fn about_unchanged(&self) -> String {
+        let unchanged = count(self.unchanged as u64);
+        format!("\n{unchanged} findings are unchanged.\n")
+    }
+
+    /// By definition with changes: its title, the first of each sort, and how many more there are.
+    fn sections(&self, top: usize) -> impl Iterator<Item = (&str, Vec<&Changed>, usize)> {
+        let definitions = self.definitions.iter().zip(&self.titles);
+        definitions.filter_map(move |(id, title)| {
+            let all: Vec<&Changed> = self
+                .changed
+                .iter()
+                .filter(|c| c.definition == *id)
+                .collect();
+            let sorts = all.chunk_by(|a, b| a.change == b.change);
+            let shown: Vec<&Changed> = sorts
+                .flat_map(|sort| sort.iter().take(top).copied())
+                .collect();
+            let more = all.len() - shown.len();
+            (!shown.is_empty()).then_some((title.as_str(), shown, more))
+        })
     }
 
     /// The counts by definition.
-    pub fn summary(&self, titles: &HashMap<String, String>) -> Grid {
-        let mut grid = Grid::new([
-            ("definition", Side::Left),
-            ("appeared", Side::Right),
-            ("grew", Side::Right),
-            ("turned", Side::Right),
-            ("shrank", Side::Right),
-            ("vanished", Side::Right),
-        ]);
-        for definition in &self.definitions {
-            let of = |change: Change| {
+    fn summary(&self) -> Grid {
+        const SORTS: [(Change, &str); 5] = [
+            (Change::Appeared, "appeared"),
+            (Change::Grew, "grew"),
+            (Change::Turned, "turned"),
+            (Change::Shrank, "shrank"),
+            (Change::Vanished, "vanished"),
+        ];
+        let sorts = SORTS.map(|(_, name)| (name, Side::Right));
+        let mut grid = Grid::new([("definition", Side::Left)].into_iter().chain(sorts));
+        for (id, title) in self.definitions.iter().zip(&self.titles) {
+            let of = |(sort, _): (Change, &str)| {
                 let changed = self.changed.iter();
-                let n = changed.filter(|c| c.definition == *definition && c.change == change);
+                let n = changed.filter(|c| c.definition == *id && c.change == sort);
                 count(n.count() as u64)
             };
-            let title = titles.get(definition).unwrap_or(definition).clone();
-            let counts = [
-                Change::Appeared,
-                Change::Grew,
-                Change::Turned,
-                Change::Shrank,
-                Change::Vanished,
-            ];
-            grid.row(std::iter::once(title).chain(counts.map(of)));
+            grid.row(std::iter::once(title.clone()).chain(SORTS.map(of)));
         }
         grid
     }
