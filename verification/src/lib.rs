@@ -10,9 +10,11 @@ use std::collections::BTreeMap;
 use std::io::{Cursor, Read};
 
 use arrow_array::RecordBatch;
+use facts_engine::flips::Model;
 use facts_engine::population::{
     Declaration, Direction, Distance, Feature, Population, Protected, Step,
 };
+use facts_engine::{Audit, Watch};
 use facts_input::{Options, Source};
 use facts_models::{AdditiveModel, Unseen};
 use serde::Deserialize;
@@ -69,6 +71,18 @@ pub fn adult_declaration() -> Declaration {
 /// The population of the reference audit.
 pub fn adult_population() -> Result<Population, Failure> {
     Ok(adult_declaration().read(adult_rows()?)?)
+}
+
+/// The reference audit of a model, at a support.
+pub fn adult_audit(model: &dyn Model, support: &str) -> Result<Audit, Failure> {
+    let options = facts_engine::Options::new().support(support.parse()?);
+    let population = adult_population()?;
+    Ok(facts_engine::audit(
+        &population,
+        model,
+        &options,
+        Watch::nobody(),
+    )?)
 }
 
 /// The reference model: the authors' logistic regression.

@@ -12,7 +12,7 @@ use arrow_array::{ArrayRef, RecordBatch};
 use facts_engine::flips::{Model, ModelError};
 use facts_engine::{Audit, Options, Sizes, Watch, audit};
 use facts_models::AdditiveModel;
-use facts_verification::{adult_model, adult_population};
+use facts_verification::{adult_audit, adult_model, adult_population};
 
 /// The reference model behind a face that only answers, and remembers what it was asked.
 struct BlackBox {
@@ -49,15 +49,8 @@ impl Model for BlackBox {
     }
 }
 
-fn run<M: Model>(model: &M, support: &str) -> Audit {
-    let options = Options::new().support(support.parse().unwrap());
-    audit(
-        &adult_population().unwrap(),
-        model,
-        &options,
-        Watch::nobody(),
-    )
-    .unwrap()
+fn run(model: &dyn Model, support: &str) -> Audit {
+    adult_audit(model, support).unwrap()
 }
 
 /// What an audit found, apart from how the model was asked.

@@ -12,23 +12,16 @@ mod support;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use arrow_array::{ArrayRef, RecordBatch};
+use facts_engine::Audit;
 use facts_engine::flips::{Model, ModelError};
-use facts_engine::{Audit, Options, Watch, audit};
 use facts_models::{Parity, Remembering, fingerprint};
-use facts_verification::adult_population;
+use facts_verification::adult_audit;
 
 use formats::{Form, Forms};
 use support::findings;
 
 fn run(model: &dyn Model) -> Audit {
-    let options = Options::new().support("0.05".parse().unwrap());
-    audit(
-        &adult_population().unwrap(),
-        model,
-        &options,
-        Watch::nobody(),
-    )
-    .unwrap()
+    adult_audit(model, "0.05").unwrap()
 }
 
 /// A model beside another form of it: the first answers, and where the second differs is counted.

@@ -329,6 +329,20 @@ fn a_trained_model_is_saved_and_can_be_opened() {
 }
 
 #[test]
+fn a_threshold_and_another_phi_count() {
+    let report = |more: &[&str]| -> Value {
+        let output = run(facts().args(["audit", "-q", "--format", "json"]).args(more));
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    let affected = |report: &Value| report["groups"][1]["affected"].as_u64().unwrap();
+    let (plain, strict) = (report(&[]), report(&["--threshold", "0.9"]));
+    assert!(affected(&strict) > affected(&plain));
+    assert_eq!(affected(&report(&["--threshold", "0.5"])), affected(&plain));
+    let ids = report(&["--phi", "0.5"])["definitions"].to_string();
+    assert!(ids.contains("equal-choice:0.5") && !ids.contains("equal-choice:0.3"));
+}
+
+#[test]
 fn an_exported_model_is_compared_with_its_original() {
     let folder = tempfile::tempdir().unwrap();
     let table = std::fs::read_to_string(example().join("people.csv")).unwrap();
