@@ -54,7 +54,8 @@ pub mod subgroups;
 mod watch;
 
 pub use self::audit::{
-    Audit, FORMAT, Group, Options, SetAside, Settings, Sizes, Suppression, WithoutActions, audit,
+    Audit, FORMAT, Group, Individuals, Options, SetAside, Settings, Sizes, Suppression,
+    WithoutActions, audit, audit_with_individuals,
 };
 pub use self::bits::Words;
 pub use self::decimal::{Decimal, Phi, Support};

@@ -13,7 +13,7 @@ use facts_engine::flips::FnModel;
 use facts_engine::population::{
     Bins, Declaration, Distance, Edges, Feature, Kind, Missing, Move, Protected, View,
 };
-use facts_engine::{Audit, Error, Options, Watch, audit};
+use facts_engine::{Audit, Error, Options, Watch, audit, audit_with_individuals};
 
 fn texts<'t, T: Into<Option<&'t str>>>(values: impl IntoIterator<Item = T>) -> ArrayRef {
     let values = values.into_iter().map(Into::into);
@@ -533,4 +533,46 @@ fn costs_by_a_function_survive_saving() {
         .map(|(_, cost, _)| cost)
         .collect();
     assert_eq!(costs, [20.0, 25.0]);
+}
+
+#[test]
+fn people_are_reached_in_any_order_of_actions() {
+    // Of four clerks in each group, managers are wanted from A and drivers from A and B.
+    let jobs = ["clerk", "clerk", "clerk", "clerk", "driver", "manager"];
+    let towns = ["A", "A", "B", "C", "A", "A"];
+    let people = |group: &'static str| {
+        table([
+            ("job", texts(jobs)),
+            ("town", texts(towns)),
+            ("group", texts([group; 6])),
+        ])
+    };
+    let declaration = Declaration::new()
+        .feature(Feature::categorical("job"))
+        .context("town")
+        .protected(Protected::attribute("group"));
+    let population = declaration.read([&people("f"), &people("m")]).unwrap();
+    let model = FnModel::new(|batch: &RecordBatch| {
+        let rows = 0..batch.num_rows();
+        rows.map(|row| match text(batch, "job", row) {
+            "manager" => text(batch, "town", row) == "A",
+            "driver" => text(batch, "town", row) != "C",
+            _ => false,
+        })
+        .collect()
+    });
+    let (audit, individuals) =
+        audit_with_individuals(&population, &model, &support("0.1"), Watch::nobody()).unwrap();
+    let clerks = subgroup(&audit, "job = clerk");
+    let places = ["job = manager", "job = driver"].map(|wanted| {
+        let mut actions = actions(&audit, clerks).into_iter();
+        actions.position(|(change, ..)| change == wanted).unwrap()
+    });
+    let [manager, driver] = places;
+    for g in [0, 1] {
+        let reached = |order: &[usize]| individuals.reached_in_order(clerks, g, order);
+        assert_eq!(reached(&[manager, driver]), [2, 3]);
+        assert_eq!(reached(&[driver, manager]), [3, 3]);
+        assert_eq!(reached(&[]), [0; 0]);
+    }
 }

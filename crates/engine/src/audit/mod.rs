@@ -1,6 +1,7 @@
 //! The audit: the method's steps in order, and the value that holds what they found.
 
 mod check;
+mod individuals;
 mod options;
 mod run;
 mod suppress;
@@ -10,8 +11,9 @@ use std::borrow::Borrow;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+pub use self::individuals::Individuals;
 pub use self::options::Options;
-pub use self::run::audit;
+pub use self::run::{audit, audit_with_individuals};
 use crate::actions::{Change, Validity};
 use crate::decimal::Support;
 use crate::definitions::{self, Definition};

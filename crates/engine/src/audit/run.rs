@@ -3,7 +3,9 @@
 use hashbrown::HashMap;
 use rayon::prelude::*;
 
-use super::{Audit, FORMAT, Group, Options, SetAside, Settings, Sizes, WithoutActions};
+use super::{
+    Audit, FORMAT, Group, Individuals, Options, SetAside, Settings, Sizes, WithoutActions,
+};
 use crate::actions::{Change, Costs, Matched, Matching, Memory, match_actions};
 use crate::bits::{self, Layout, Words};
 use crate::distribution::{Count, Subgroup};
@@ -25,6 +27,16 @@ pub fn audit<M: Model + ?Sized>(
     options: &Options,
     watch: Watch<'_>,
 ) -> Result<Audit, Error> {
+    audit_with_individuals(population, model, options, watch).map(|(audit, _)| audit)
+}
+
+/// Audits a model on a population, and keeps the people behind the counts in memory.
+pub fn audit_with_individuals<M: Model + ?Sized>(
+    population: &Population,
+    model: &M,
+    options: &Options,
+    watch: Watch<'_>,
+) -> Result<(Audit, Individuals), Error> {
     let run = || {
         Run {
             population,
@@ -67,7 +79,7 @@ struct Pairs {
 }
 
 impl Run<'_> {
-    fn audit<M: Model + ?Sized>(&self, model: &M) -> Result<Audit, Error> {
+    fn audit<M: Model + ?Sized>(&self, model: &M) -> Result<(Audit, Individuals), Error> {
         let costs = Costs::new(self.population.features())?;
         let asking = Asking::new(
             &self.options.favourable,
@@ -121,7 +133,7 @@ impl Run<'_> {
         };
         let (subgroups, without_actions) =
             self.count(common, &pairs, &flips, &affected.layout, &items)?;
-        Ok(Audit {
+        let audit = Audit {
             format: FORMAT,
             features: self.population.features().to_vec(),
             population: self.population.summary().clone(),
@@ -141,7 +153,13 @@ impl Run<'_> {
             subgroups,
             without_actions,
             suppression: None,
-        })
+        };
+        let individuals = Individuals {
+            layout: affected.layout,
+            items,
+            flips,
+        };
+        Ok((audit, individuals))
     }
 
     /// Sorts the affected by group, and sets aside the groups that are not to be compared.
