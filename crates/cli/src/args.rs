@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-
-use crate::config::{
+use facts_run::config::{
     ClassWeights, ClassWeightsName, Direction, Duplicates, Feature, Format, Text, Validity,
+    is_train,
 };
-use crate::config::{Config, is_train};
-use crate::failure::{EXIT_CODES, Failure};
+use facts_run::{Config, Failure};
+
+use crate::exit::EXIT_CODES;
 
 /// Is the way out of a model's refusal as open to one group as to another?
 #[derive(Debug, Parser)]

@@ -1,23 +1,19 @@
 //! The `facts` command.
 //!
-//! Arguments become a [`Config`](config::Config), a configuration becomes an audit (`run.rs`), an
-//! audit becomes reports. Each command is a file in `commands/`; nothing here knows the method.
+//! Arguments become a [`Config`](facts_run::Config), a configuration becomes an audit (`facts-run`),
+//! an audit becomes reports. Each command is a file in `commands/`; nothing here knows the method.
 
 mod args;
 mod commands;
-mod config;
-mod failure;
-mod model;
+mod exit;
 mod output;
 mod progress;
-mod run;
-mod saved;
 mod showing;
-mod table;
 
 use std::process::ExitCode;
 
 use clap::Parser;
+use facts_run::Listener;
 
 use self::args::{Cli, Colour, Command};
 use self::progress::{Reporter, Voice};
@@ -55,7 +51,7 @@ fn main() -> ExitCode {
         }
         Err(failure) => {
             reporter.failure(&failure);
-            failure.exit_code()
+            exit::code(&failure)
         }
     }
 }
@@ -67,9 +63,9 @@ fn misread(error: &clap::Error) -> ExitCode {
         let reporter = Reporter::new(Voice::Json);
         let text = error.render().to_string();
         let text = text.trim_start_matches("error: ").trim_end();
-        let failure = failure::Failure::usage(text);
+        let failure = facts_run::Failure::usage(text);
         reporter.failure(&failure);
-        return failure.exit_code();
+        return exit::code(&failure);
     }
     // Nothing is to be done about a terminal that went away.
     let _ = error.print();

@@ -6,11 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use facts_engine::{Phase, Progress};
+use facts_run::{Failure, Listener, files};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use serde_json::{Value, json};
-
-use crate::failure::Failure;
-use crate::output;
 
 /// Work that is done sooner than this is not worth a bar.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -54,7 +52,7 @@ impl Reporter {
             let since = Instant::now();
             // The work stops between two batches. If a batch does not end, or no more input comes,
             // the program does; never while files are being written.
-            while output::is_writing() || !(again || since.elapsed() > GRACE) {
+            while files::is_writing() || !(again || since.elapsed() > GRACE) {
                 std::thread::sleep(Duration::from_millis(20));
             }
             facts_models::stop_programs();
@@ -76,27 +74,6 @@ impl Reporter {
         self.start.elapsed().as_secs_f64()
     }
 
-    /// Something that the user should know.
-    pub(crate) fn note(&self, text: &str) {
-        match self.voice {
-            Voice::Person => anstream::eprintln!("note: {text}"),
-            Voice::Quiet => {}
-            Voice::Json => self.event("note", json!({ "text": text })),
-        }
-    }
-
-    /// Something that happened, for programs only.
-    pub(crate) fn event(&self, event: &str, more: Value) {
-        if self.voice != Voice::Json {
-            return;
-        }
-        let mut line = json!({ "event": event, "seconds": self.seconds() });
-        if let (Some(line), Value::Object(more)) = (line.as_object_mut(), more) {
-            line.extend(more);
-        }
-        anstream::eprintln!("{line}");
-    }
-
     /// Why the command failed.
     pub(crate) fn failure(&self, failure: &Failure) {
         self.clear();
@@ -108,24 +85,11 @@ impl Reporter {
             }
         }
     }
+}
 
-    /// Takes the bar away.
-    pub(crate) fn clear(&self) {
-        let mut bar = self.bar.lock().unwrap_or_else(PoisonError::into_inner);
-        bar.bar.finish_and_clear();
-        bar.phase = None;
-    }
-
-    /// Fails if the user wants to stop.
-    pub(crate) fn check(&self) -> Result<(), Failure> {
-        if self.stop.load(Ordering::SeqCst) {
-            return Err(Failure::interrupted());
-        }
-        Ok(())
-    }
-
+impl Listener for Reporter {
     /// A step of which only the end is known: after a second, a spinner says what is being done.
-    pub(crate) fn step(&self, what: &'static str) {
+    fn step(&self, what: &'static str) {
         let mut bar = self.bar.lock().unwrap_or_else(PoisonError::into_inner);
         bar.bar.finish_and_clear();
         bar.phase = None;
@@ -146,7 +110,7 @@ impl Reporter {
     }
 
     /// What the engine tells of its progress.
-    pub(crate) fn progress(&self, progress: Progress) -> ControlFlow<()> {
+    fn progress(&self, progress: Progress) -> ControlFlow<()> {
         let mut bar = self.bar.lock().unwrap_or_else(PoisonError::into_inner);
         if bar.phase != Some(progress.phase) {
             bar.phase = Some(progress.phase);
@@ -168,6 +132,42 @@ impl Reporter {
         } else {
             ControlFlow::Continue(())
         }
+    }
+
+    /// Takes the bar away.
+    fn clear(&self) {
+        let mut bar = self.bar.lock().unwrap_or_else(PoisonError::into_inner);
+        bar.bar.finish_and_clear();
+        bar.phase = None;
+    }
+
+    /// Something that the user should know.
+    fn note(&self, text: &str) {
+        match self.voice {
+            Voice::Person => anstream::eprintln!("note: {text}"),
+            Voice::Quiet => {}
+            Voice::Json => self.event("note", json!({ "text": text })),
+        }
+    }
+
+    /// Something that happened, for programs only.
+    fn event(&self, event: &str, more: Value) {
+        if self.voice != Voice::Json {
+            return;
+        }
+        let mut line = json!({ "event": event, "seconds": self.seconds() });
+        if let (Some(line), Value::Object(more)) = (line.as_object_mut(), more) {
+            line.extend(more);
+        }
+        anstream::eprintln!("{line}");
+    }
+
+    /// Fails if the user wants to stop.
+    fn check(&self) -> Result<(), Failure> {
+        if self.stop.load(Ordering::SeqCst) {
+            return Err(Failure::interrupted());
+        }
+        Ok(())
     }
 }
 

@@ -2,9 +2,9 @@
 
 use facts_engine::ranking::{ActionFilter, Filters};
 use facts_report::{Record, Report, Showing, Wanted};
+use facts_run::Failure;
 
 use crate::args::ShowingArgs;
-use crate::failure::Failure;
 
 /// How many findings of each definition are shown unless said otherwise.
 const TOP: usize = 3;

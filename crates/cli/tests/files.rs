@@ -486,30 +486,35 @@ fn shells_and_man_are_served() {
     assert!(page.contains(".TH facts"));
 }
 
-/// A program that reads its first rows and then never answers.
-#[cfg(unix)]
-const STUCK: &str = "exec-csv:sh -c 'sleep 61.0625'";
-
 #[cfg(unix)]
 #[test]
 fn an_interrupt_leaves_no_half_file() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("result");
+    // A program that never answers, and a name for it that no other test run has.
+    let sleep = format!("sleep 61.{}", std::process::id());
+    let running = || {
+        let found = Command::new("pgrep").args(["-x", "-f", &sleep]).output();
+        found.map(|found| found.stdout).unwrap_or_default()
+    };
     let mut child = facts()
-        .args(["audit", "people.csv", "-p", "sex", "-m", STUCK, "--out"])
+        .args(["audit", "people.csv", "-p", "sex", "--out"])
         .arg(&out)
+        .args(["-m", &format!("exec-csv:sh -c '{sleep}'")])
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    std::thread::sleep(Duration::from_millis(700));
+    while running().is_empty() {
+        assert!(child.try_wait().unwrap().is_none(), "it ended by itself");
+        std::thread::sleep(Duration::from_millis(20));
+    }
     let pid = child.id().to_string();
     // Once is enough, though the batch never ends.
     let interrupt = Command::new("kill").args(["-INT", &pid]).status();
     assert!(interrupt.unwrap().success());
     let status = child.wait().unwrap();
     assert_eq!(status.code(), Some(130));
-    let running = Command::new("pgrep").args(["-f", "sleep 61.0625"]).output();
-    assert_eq!(running.map(|found| found.stdout).unwrap_or_default(), b"");
+    assert_eq!(running(), b"");
     let left = if out.exists() {
         names(&out)
     } else {

@@ -11,7 +11,8 @@ use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch, StringArray};
 use facts_engine::distribution::{Count, Subgroup};
 use facts_engine::flips::FnModel;
 use facts_engine::population::{
-    Bins, Declaration, Distance, Edges, Feature, Kind, Missing, Move, Protected, View,
+    Bins, Declaration, Distance, Edges, Feature, Kind, Missing, Move, Protected, TransitionRule,
+    View,
 };
 use facts_engine::{Audit, Error, Options, Watch, audit, audit_with_individuals};
 
@@ -575,4 +576,34 @@ fn people_are_reached_in_any_order_of_actions() {
         assert_eq!(reached(&[driver, manager]), [3, 3]);
         assert_eq!(reached(&[]), [0; 0]);
     }
+}
+
+#[test]
+fn a_rule_given_as_code_is_one_more_rule() {
+    let jobs = ["clerk", "clerk", "driver", "manager"];
+    let people = |group: &'static str| table([("job", texts(jobs)), ("group", texts([group; 4]))]);
+    let both = [people("f"), people("m")];
+    let changes = |feature: Feature| {
+        let declaration = Declaration::new()
+            .feature(feature)
+            .protected(Protected::attribute("group"));
+        let population = declaration.read(&both).unwrap();
+        let model = FnModel::new(|batch: &RecordBatch| {
+            let rows = 0..batch.num_rows();
+            rows.map(|row| text(batch, "job", row) != "clerk").collect()
+        });
+        let audit = audit(&population, &model, &support("0.1"), Watch::nobody()).unwrap();
+        let changes = audit.changes.iter();
+        let changes = changes.map(|change| change.text(&audit.features));
+        changes.collect::<Vec<_>>()
+    };
+    let job = || Feature::categorical("job");
+    let never_manager = TransitionRule::new(|_, to| to.label != "manager");
+    assert_eq!(changes(job()).len(), 2);
+    assert_eq!(
+        changes(job().allow(never_manager.clone())),
+        ["job = driver"]
+    );
+    let nothing_left = job().allow(never_manager).not_a_target(["driver"]);
+    assert_eq!(changes(nothing_left), [""; 0]);
 }

@@ -6,17 +6,13 @@ use std::process::ExitCode;
 use facts_engine::definitions;
 use facts_report::text::{self, Palette};
 use facts_report::{FORMS, Record, Report, Showing};
+use facts_run::{Config, Failure, Listener, Table, files::Files, run, saved};
 use serde_json::json;
 
 use crate::args::AuditArgs;
-use crate::config::Config;
-use crate::failure::Failure;
-use crate::output::{self, Files};
+use crate::output;
 use crate::progress::Reporter;
-use crate::run::run;
-use crate::saved;
 use crate::showing::{any_over, showing};
-use crate::table::Table;
 
 /// What is printed of an audit for which nobody named definitions: one question each about who gets
 /// out at all, what it costs, and how much choice there is.

@@ -6,15 +6,12 @@ use std::process::ExitCode;
 use facts_engine::definitions;
 use facts_report::text::{self, Palette};
 use facts_report::{Report, Showing, overview};
+use facts_run::{Config, Failure, Table, files, run};
 
 use super::audit::{form, write};
 use crate::args::DemoArgs;
-use crate::config::Config;
-use crate::failure::Failure;
 use crate::output;
 use crate::progress::Reporter;
-use crate::run::run;
-use crate::table::Table;
 
 const DATA: &[u8] = include_bytes!("../../../../data/adult/adult.csv.gz");
 const CONFIG: &str = include_str!("../../../../data/adult/facts.toml");
@@ -63,7 +60,7 @@ no: what could they change to get a yes, and is that way as open to women as to 
             folder.display().to_string()
         }
         None => {
-            output::write(Path::new(PAGE), &form("html", &report, &showing)?, reporter)?;
+            files::write(Path::new(PAGE), &form("html", &report, &showing)?, reporter)?;
             PAGE.to_owned()
         }
     };

@@ -5,13 +5,10 @@ use std::process::ExitCode;
 use facts_report::Diff;
 use facts_report::diff::{Change, Changed, Standing};
 use facts_report::text::Palette;
+use facts_run::{Config, Failure, definitions_for, saved};
 
 use crate::args::{DiffArgs, DiffForm};
-use crate::config::Config;
-use crate::failure::Failure;
 use crate::output;
-use crate::run::definitions_for;
-use crate::saved;
 
 pub(crate) fn diff(args: DiffArgs) -> Result<ExitCode, Failure> {
     let (old, new) = (saved::load(&args.old)?, saved::load(&args.new)?);

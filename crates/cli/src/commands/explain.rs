@@ -5,19 +5,16 @@ use std::process::ExitCode;
 use facts_engine::definitions::KINDS;
 use facts_models::FORMATS;
 use facts_report::{Grid, Side};
+use facts_run::Failure;
 
 use crate::args::Topic;
-use crate::failure::Failure;
 use crate::output;
-
-/// Every key of the configuration, explained.
-const CONFIG: &str = include_str!("../config/reference.toml");
 
 pub(crate) fn explain(topic: Topic) -> Result<ExitCode, Failure> {
     let page = match topic {
         Topic::Models => models(),
         Topic::Definitions => definitions(),
-        Topic::Config => CONFIG.to_owned(),
+        Topic::Config => facts_run::config::REFERENCE.to_owned(),
     };
     output::print(&page)?;
     Ok(ExitCode::SUCCESS)

@@ -4,12 +4,12 @@ use std::fmt::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
+use facts_run::config::{Guess, Guessed, guess};
+use facts_run::{Config, Failure, Listener, Table, files};
+
 use crate::args::InitArgs;
-use crate::config::{Config, Guess, Guessed, guess};
-use crate::failure::Failure;
 use crate::output;
 use crate::progress::Reporter;
-use crate::table::Table;
 
 pub(crate) fn init(mut args: InitArgs, reporter: &Reporter) -> Result<ExitCode, Failure> {
     let prints = args.out == Path::new("-");
@@ -52,7 +52,7 @@ pub(crate) fn init(mut args: InitArgs, reporter: &Reporter) -> Result<ExitCode, 
         output::print_raw(text.as_bytes())?;
         return Ok(ExitCode::SUCCESS);
     }
-    output::write(&args.out, text.as_bytes(), reporter)?;
+    files::write(&args.out, text.as_bytes(), reporter)?;
     reporter.note(&format!(
         "wrote {}: look it over, then run `facts audit{}`",
         args.out.display(),
@@ -153,7 +153,7 @@ impl Sketch<'_> {
         if data.header == Some(false) {
             text += "header = false\n";
         }
-        if data.duplicates == Some(crate::config::Duplicates::Number) {
+        if data.duplicates == Some(facts_run::config::Duplicates::Number) {
             text += "duplicates = \"number\"\n";
         }
         if let Some(encoding) = &data.encoding {

@@ -6,10 +6,10 @@ use std::process::ExitCode;
 use clap::CommandFactory;
 use clap_complete::Shell;
 use clap_mangen::Man;
+use facts_run::{Failure, files::Files};
 
 use crate::args::Cli;
-use crate::failure::Failure;
-use crate::output::{self, Files};
+use crate::output;
 use crate::progress::Reporter;
 
 pub(crate) fn completions(shell: Shell) -> Result<ExitCode, Failure> {

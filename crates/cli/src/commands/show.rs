@@ -4,15 +4,12 @@ use std::process::ExitCode;
 
 use facts_report::text::{self, Palette, count, percent};
 use facts_report::{Record, Report, Wanted, finding_id, overview};
+use facts_run::{Config, Failure, Listener, definitions_for, files, saved};
 
 use super::audit::form;
 use crate::args::ShowArgs;
-use crate::config::Config;
-use crate::failure::Failure;
 use crate::output;
 use crate::progress::Reporter;
-use crate::run::definitions_for;
-use crate::saved;
 use crate::showing::showing;
 
 /// What is shown: text for people, or a form that must not be touched.
@@ -44,8 +41,8 @@ pub(crate) fn show(args: ShowArgs, reporter: &Reporter) -> Result<ExitCode, Fail
         Page::Text(text::report(&report, &showing, &palette))
     };
     match (&args.out, page) {
-        (Some(path), Page::Text(text)) => output::write(path, text.as_bytes(), reporter)?,
-        (Some(path), Page::Bytes(bytes)) => output::write(path, &bytes, reporter)?,
+        (Some(path), Page::Text(text)) => files::write(path, text.as_bytes(), reporter)?,
+        (Some(path), Page::Bytes(bytes)) => files::write(path, &bytes, reporter)?,
         (None, Page::Text(text)) => output::print(&text)?,
         (None, Page::Bytes(bytes)) => output::print_raw(&bytes)?,
     }

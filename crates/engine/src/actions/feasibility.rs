@@ -5,11 +5,12 @@
 //! such an assignment, every one of them is allowed, and each feature linked to one of them is
 //! among them.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, RwLock};
 
 use super::{Assignment, COST_GAP};
 use crate::error::Error;
-use crate::population::{Direction, Levels, Step};
+use crate::population::{Direction, Level, Levels, Step, TransitionRule};
 
 /// The feasibility rules of all features, checked.
 #[derive(Clone, Debug)]
@@ -28,6 +29,30 @@ struct FeatureRules {
     linked: Vec<usize>,
     missing: Option<u32>,
     numbers: Vec<Option<f64>>,
+    allowed: Option<Allowed>,
+}
+
+/// A rule given as code, which may be slow (it may live in another language): answers are kept.
+#[derive(Clone, Debug)]
+struct Allowed {
+    rule: TransitionRule,
+    levels: Vec<Level>,
+    known: Arc<RwLock<HashMap<(u32, u32), bool>>>,
+}
+
+impl Allowed {
+    fn allows(&self, from: u32, to: u32) -> bool {
+        let known = self.known.read().ok();
+        if let Some(&answer) = known.as_ref().and_then(|known| known.get(&(from, to))) {
+            return answer;
+        }
+        drop(known);
+        let answer = (self.rule).allows(&self.levels[from as usize], &self.levels[to as usize]);
+        if let Ok(mut known) = self.known.write() {
+            known.insert((from, to), answer);
+        }
+        answer
+    }
 }
 
 impl Feasibility {
@@ -139,10 +164,21 @@ impl FeatureRules {
             linked,
             missing: feature.missing,
             numbers: feature.levels.iter().map(|level| level.number).collect(),
+            allowed: rules.allowed.clone().map(|rule| Allowed {
+                rule,
+                levels: feature.levels.clone(),
+                known: Arc::default(),
+            }),
         })
     }
 
     fn allows(&self, from: u32, to: u32) -> bool {
+        // The code last: it is asked only about what the other rules allow.
+        self.declared_rules_allow(from, to)
+            && (self.allowed.as_ref()).is_none_or(|allowed| allowed.allows(from, to))
+    }
+
+    fn declared_rules_allow(&self, from: u32, to: u32) -> bool {
         if self.immutable || !self.target[to as usize] || self.forbidden.contains(&(from, to)) {
             return false;
         }

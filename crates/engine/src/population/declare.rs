@@ -119,6 +119,41 @@ pub struct Rules {
     pub forbidden: Vec<(String, String)>,
     /// Features that must change too when this one does.
     pub linked: Vec<String>,
+    /// Whether a transition is allowed, as code; it cannot be saved, and need not be: a loaded audit
+    /// holds the actions that passed.
+    #[serde(skip)]
+    pub allowed: Option<TransitionRule>,
+}
+
+type Transition = dyn Fn(&Level, &Level) -> bool + Send + Sync;
+
+/// A rule given as a Rust function of the level left and the level reached.
+#[derive(Clone)]
+pub struct TransitionRule(Arc<Transition>);
+
+impl TransitionRule {
+    /// Transitions for which `rule` holds are allowed. It is asked about each at most a few times.
+    pub fn new(rule: impl Fn(&Level, &Level) -> bool + Send + Sync + 'static) -> Self {
+        Self(Arc::new(rule))
+    }
+
+    /// Whether a transition is allowed.
+    pub(crate) fn allows(&self, from: &Level, to: &Level) -> bool {
+        (self.0)(from, to)
+    }
+}
+
+impl fmt::Debug for TransitionRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("TransitionRule")
+    }
+}
+
+/// Code is equal to itself only.
+impl PartialEq for TransitionRule {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
 }
 
 /// A cost given as a Rust function of the level left and the level reached.
@@ -309,6 +344,12 @@ impl Feature {
     /// A feature that must change too when this one changes. May be called again for more.
     pub fn linked_to(mut self, other: impl Into<String>) -> Self {
         self.rules.linked.push(other.into());
+        self
+    }
+
+    /// Only transitions for which `rule` holds, beside the other rules.
+    pub fn allow(mut self, rule: TransitionRule) -> Self {
+        self.rules.allowed = Some(rule);
         self
     }
 

@@ -23,7 +23,7 @@ pub(crate) use self::bins::median;
 pub use self::column::{Column, Value};
 pub use self::declare::{
     Bins, CostFunction, Direction, Distance, Edges, Feature, Kind, Missing, Move, Protected, Rules,
-    Step, View,
+    Step, TransitionRule, View,
 };
 pub use self::levels::{Level, Levels, MISSING};
 use self::levels::{Levelling, Source};

@@ -196,6 +196,7 @@ fn rules(rules: &case::Rules) -> Rules {
         not_a_target: rules.not_a_target.clone(),
         forbidden: rules.forbidden.clone(),
         linked: rules.linked.clone(),
+        allowed: None,
     }
 }
 

@@ -10,23 +10,23 @@ use flate2::write::GzEncoder;
 use serde::Deserialize;
 
 use crate::failure::Failure;
-use crate::output::Files;
-use crate::progress::Reporter;
+use crate::files::Files;
+use crate::listener::Listener;
 
 /// The file in a folder of results that holds the audit itself.
-pub(crate) const AUDIT_FILE: &str = "audit.json.gz";
+pub const AUDIT_FILE: &str = "audit.json.gz";
 
 /// Writes the audit and every form of report into a folder.
-pub(crate) fn whole(
+pub fn whole(
     folder: &Path,
     report: &Report<'_>,
     showing: &Showing,
     files: &mut Files,
-    reporter: &Reporter,
+    listener: &dyn Listener,
 ) -> Result<(), Failure> {
     files.add(folder.join(AUDIT_FILE), &packed(report.record)?)?;
     for form in FORMS {
-        reporter.check()?;
+        listener.check()?;
         let path = folder.join(form.file);
         let bytes = (form.write)(report, showing)
             .map_err(|error| Failure::output(path.display(), error))?;
@@ -44,7 +44,7 @@ fn packed(record: &Record) -> Result<Vec<u8>, Failure> {
 }
 
 /// Reads a saved audit: its file, compressed or not, or the folder it lies in.
-pub(crate) fn load(path: &Path) -> Result<Record, Failure> {
+pub fn load(path: &Path) -> Result<Record, Failure> {
     let file = if path.is_dir() {
         path.join(AUDIT_FILE)
     } else {

@@ -1,42 +1,79 @@
 //! An audit from a configuration: read, declare, open or fit, audit, record.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::time::SystemTime;
 
 use facts_engine::actions::Validity;
 use facts_engine::definitions::{self, Definition};
-use facts_engine::population::{Declaration, Feature, Missing};
-use facts_engine::{Audit, Options, Watch};
-use facts_report::{BaseRate, BaseRates, Record, VERSION, text};
+use facts_engine::flips::Model;
+use facts_engine::population::{CostFunction, Declaration, Feature, Missing, TransitionRule};
+use facts_engine::{Audit, Individuals, Options, Watch};
+use facts_report::{BaseRate, BaseRates, ModelOrigin, Record, VERSION, text};
 use serde_json::json;
 
 use crate::config::{self, Config, Declared, declare, guess};
 use crate::failure::Failure;
+use crate::listener::Listener;
 use crate::model::{self, Ready};
-use crate::progress::Reporter;
 use crate::table::Table;
 
 /// The tool and its version, as records name it.
-pub(crate) const TOOL: &str = concat!("facts ", env!("CARGO_PKG_VERSION"));
+pub const TOOL: &str = concat!("facts ", env!("CARGO_PKG_VERSION"));
+
+/// What comes from code, where a configuration cannot say it.
+#[derive(Default)]
+pub struct Given {
+    /// A model that is at hand, and need not be opened or fitted.
+    pub model: Option<(Box<dyn Model + Send>, ModelOrigin)>,
+    /// What changing a feature costs, by the feature's name.
+    pub costs: HashMap<String, CostFunction>,
+    /// Which transitions of a feature are allowed, by the feature's name.
+    pub allowed: HashMap<String, TransitionRule>,
+}
+
+impl std::fmt::Debug for Given {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Given")
+            .field("model", &self.model.as_ref().map(|(_, origin)| origin))
+            .field("costs", &self.costs.keys())
+            .field("allowed", &self.allowed.keys())
+            .finish()
+    }
+}
 
 /// Audits a table that has been read.
-pub(crate) fn run(config: &Config, table: &Table, reporter: &Reporter) -> Result<Record, Failure> {
+pub fn run(config: &Config, table: &Table, listener: &dyn Listener) -> Result<Record, Failure> {
+    let made = run_with(config, table, Given::default(), listener);
+    made.map(|(record, _)| record)
+}
+
+/// Audits a table that has been read, with what comes from code; keeps the people behind the counts.
+pub fn run_with(
+    config: &Config,
+    table: &Table,
+    given: Given,
+    listener: &dyn Listener,
+) -> Result<(Record, Individuals), Failure> {
     if config.protected.is_empty() {
         return Err(no_protected(table)?);
     }
-    reporter.event(
+    listener.event(
         "read",
         json!({ "rows": table.rows(), "data": table.origin.name }),
     );
-    reporter.check()?;
-    reporter.step("looking at the columns");
+    listener.check()?;
+    listener.step("looking at the columns");
     let guessed = guess(&table.batches)?;
     let mut notes = Vec::new();
-    let (mut ready, declared, fitted);
-    if config::is_train(config) {
+    let (mut ready, mut declared, fitted);
+    if let Some((model, origin)) = given.model {
+        ready = Ready::given(config, model, origin);
+        declared = declare(config, &guessed, None)?;
+        fitted = None;
+    } else if config::is_train(config) {
         let mut columns = declare(config, &guessed, None)?;
-        reporter.step("fitting a model");
+        listener.step("fitting a model");
         let trained = model::train(config, &mut columns, &table.batches)?;
         if trained.dropped > 0 {
             notes.push(format!(
@@ -46,20 +83,21 @@ pub(crate) fn run(config: &Config, table: &Table, reporter: &Reporter) -> Result
             ));
         }
         if let Some(path) = &config.train.save {
-            save_model(path, &trained.model, reporter)?;
+            save_model(path, &trained.model, listener)?;
         }
         (ready, declared, fitted) = (trained.ready, columns, Some(trained.test));
     } else {
-        reporter.step("opening the model");
-        ready = model::open(config, reporter)?;
+        listener.step("opening the model");
+        ready = model::open(config, listener)?;
         declared = declare(config, &guessed, ready.inputs.as_deref())?;
         fitted = None;
     }
+    declared.take_code(given.costs, given.allowed)?;
     let batches = fitted.as_ref().unwrap_or(&table.batches);
-    reporter.event("model", json!({ "model": ready.origin.description }));
-    reporter.check()?;
+    listener.event("model", json!({ "model": ready.origin.description }));
+    listener.check()?;
 
-    reporter.step("taking in the population");
+    listener.step("taking in the population");
     let population = declared.declaration().read(batches)?;
     let protected: Vec<&str> = config.protected.keys().map(String::as_str).collect();
     notes.extend(declared.notes.iter().cloned());
@@ -71,16 +109,16 @@ pub(crate) fn run(config: &Config, table: &Table, reporter: &Reporter) -> Result
     if let Some(column) = &config.model.check {
         notes.push(model::check_answers(&ready, column, batches)?);
     }
-    let watch = |progress| reporter.progress(progress);
+    let watch = |progress| listener.progress(progress);
     let options = options(config)?.favourable(ready.favourable.clone());
-    let found = facts_engine::audit(
+    let found = facts_engine::audit_with_individuals(
         &population,
         ready.model.as_ref(),
         &options,
         Watch::new(&watch),
     );
-    reporter.clear();
-    let mut audit = found.map_err(|error| about_answers(error, &ready))?;
+    listener.clear();
+    let (mut audit, individuals) = found.map_err(|error| about_answers(error, &ready))?;
     if let Some(k) = config.audit.suppress_below {
         audit = audit.suppressed(k);
     }
@@ -101,11 +139,11 @@ pub(crate) fn run(config: &Config, table: &Table, reporter: &Reporter) -> Result
         }
         told
     });
-    reporter.event(
+    listener.event(
         "audited",
         json!({ "subgroups": audit.subgroups.len(), "pairs": audit.sizes.pairs }),
     );
-    Ok(Record {
+    let record = Record {
         version: VERSION,
         tool: TOOL.to_owned(),
         made: now()?,
@@ -119,7 +157,8 @@ pub(crate) fn run(config: &Config, table: &Table, reporter: &Reporter) -> Result
             .collect(),
         notes,
         audit,
-    })
+    };
+    Ok((record, individuals))
 }
 
 /// Asks for the protected attribute, with what the table suggests.
@@ -164,12 +203,12 @@ fn about_answers(error: facts_engine::Error, ready: &Ready) -> Failure {
 fn save_model(
     path: &Path,
     model: &facts_models::AdditiveModel,
-    reporter: &Reporter,
+    listener: &dyn Listener,
 ) -> Result<(), Failure> {
     let mut text =
         serde_json::to_vec_pretty(model).map_err(|e| Failure::output(path.display(), e))?;
     text.push(b'\n');
-    crate::output::write(path, &text, reporter)
+    crate::files::write(path, &text, listener)
 }
 
 /// The engine's options.
@@ -219,7 +258,7 @@ fn options(config: &Config) -> Result<Options, Failure> {
 }
 
 /// The definitions asked for, or the paper's columns.
-pub(crate) fn definitions_for(
+pub fn definitions_for(
     config: &Config,
     audit: &Audit,
     notes: &mut Vec<String>,

@@ -13,7 +13,7 @@ use facts_report::{ModelOrigin, TrainingNote, text};
 
 use crate::config::{self, ClassWeightsName, Config, Declared};
 use crate::failure::Failure;
-use crate::progress::Reporter;
+use crate::listener::Listener;
 use crate::table::{encoded, sha256, without_missing};
 
 /// The seed of the split unless the user gives one.
@@ -33,6 +33,31 @@ pub(crate) struct Ready {
     pub(crate) answers: Option<PathBuf>,
 }
 
+impl Ready {
+    /// A model that is at hand.
+    pub(crate) fn given(
+        config: &Config,
+        model: Box<dyn Model + Send>,
+        origin: ModelOrigin,
+    ) -> Self {
+        Self {
+            model,
+            inputs: None,
+            origin,
+            favourable: favourable(config),
+            answers: None,
+        }
+    }
+}
+
+/// Which class is favourable.
+fn favourable(config: &Config) -> Favourable {
+    match &config.model.favourable {
+        None => Favourable::Positive,
+        Some(class) => Favourable::Class(class.0.clone()),
+    }
+}
+
 /// A model fitted here, and the part of the table that it was not fitted on.
 pub(crate) struct Fitted {
     pub(crate) ready: Ready,
@@ -43,7 +68,7 @@ pub(crate) struct Fitted {
 }
 
 /// Opens the model that the configuration names.
-pub(crate) fn open(config: &Config, reporter: &Reporter) -> Result<Ready, Failure> {
+pub(crate) fn open(config: &Config, listener: &dyn Listener) -> Result<Ready, Failure> {
     let spec = config.model.spec.as_deref().ok_or_else(|| {
         Failure::usage(
             "no model is named; give --model SPEC (see `facts explain models`), or --model train --label COLUMN to fit one on this table",
@@ -68,7 +93,7 @@ pub(crate) fn open(config: &Config, reporter: &Reporter) -> Result<Ready, Failur
             remembering = remembering.batch_rows(rows);
         }
         if remembering.remembered() > 0 {
-            reporter.note(&format!(
+            listener.note(&format!(
                 "going on with {} answers from {}",
                 text::count(remembering.remembered()),
                 path.display()
@@ -87,10 +112,7 @@ pub(crate) fn open(config: &Config, reporter: &Reporter) -> Result<Ready, Failur
             reads_protected: None,
             training: None,
         },
-        favourable: match &config.model.favourable {
-            None => Favourable::Positive,
-            Some(class) => Favourable::Class(class.0.clone()),
-        },
+        favourable: favourable(config),
         answers,
     })
 }

@@ -1,9 +1,10 @@
 //! From a configuration to what the engine is told about the columns.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use facts_engine::population::{
-    self as engine, Bins, Declaration, Distance, Edges, Rules, Step, View,
+    self as engine, Bins, CostFunction, Declaration, Distance, Edges, Rules, Step, TransitionRule,
+    View,
 };
 use facts_models::Input;
 
@@ -43,6 +44,37 @@ impl Declared {
         match &self.weight {
             Some(column) => declaration.weight(column),
             None => declaration,
+        }
+    }
+}
+
+impl Declared {
+    /// Takes costs and rules that are given as code, by feature.
+    pub(crate) fn take_code(
+        &mut self,
+        mut costs: HashMap<String, CostFunction>,
+        mut allowed: HashMap<String, TransitionRule>,
+    ) -> Result<(), Failure> {
+        for feature in &mut self.features {
+            if let Some(cost) = costs.remove(feature.name()) {
+                *feature = feature.clone().distance(Distance::Function(cost));
+            }
+            if let Some(rule) = allowed.remove(feature.name()) {
+                *feature = feature.clone().allow(rule);
+            }
+        }
+        let mut left: Vec<&String> = costs.keys().chain(allowed.keys()).collect();
+        left.sort_unstable();
+        match left.first() {
+            None => Ok(()),
+            Some(name) => Err(Failure::usage(format!(
+                "a function is given for `{name}`, which is no feature; the features are: {}",
+                self.features
+                    .iter()
+                    .map(engine::Feature::name)
+                    .collect::<Vec<_>>()
+                    .join(", ")
+            ))),
         }
     }
 }
@@ -272,7 +304,7 @@ impl Declared {
 }
 
 /// Whether the model is to be fitted here.
-pub(crate) fn is_train(config: &Config) -> bool {
+pub fn is_train(config: &Config) -> bool {
     config.model.spec.as_deref() == Some("train")
 }
 
@@ -374,6 +406,7 @@ fn rules(name: &str, feature: &Feature) -> Result<Rules, Failure> {
         not_a_target: texts(&feature.not_a_target),
         forbidden: feature.forbidden.iter().map(pair).collect(),
         linked: feature.linked.clone(),
+        allowed: None,
     })
 }
 

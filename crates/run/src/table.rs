@@ -17,14 +17,17 @@ use crate::config;
 use crate::failure::Failure;
 
 /// A table in memory, and where it comes from.
-pub(crate) struct Table {
-    pub(crate) batches: Vec<RecordBatch>,
-    pub(crate) origin: Origin,
+#[derive(Debug)]
+pub struct Table {
+    /// Its rows.
+    pub batches: Vec<RecordBatch>,
+    /// What it was called, and how to recognise it.
+    pub origin: Origin,
 }
 
 impl Table {
     /// Reads a file, or standard input for `-`.
-    pub(crate) fn read(path: &Path, data: &config::Data) -> Result<Self, Failure> {
+    pub fn read(path: &Path, data: &config::Data) -> Result<Self, Failure> {
         let name = path.display().to_string();
         let is_pipe = name == "-" || !path.is_file();
         // A path as it stands: a name such as `data:1.csv` is no prefix.
@@ -44,7 +47,7 @@ impl Table {
     }
 
     /// Reads bytes that are there already.
-    pub(crate) fn embedded(
+    pub fn embedded(
         name: &str,
         bytes: &'static [u8],
         data: &config::Data,
@@ -74,12 +77,12 @@ impl Table {
     }
 
     /// How many rows it has.
-    pub(crate) fn rows(&self) -> usize {
+    pub fn rows(&self) -> usize {
         self.batches.iter().map(RecordBatch::num_rows).sum()
     }
 
     /// The names of its columns.
-    pub(crate) fn names(&self) -> Vec<String> {
+    pub fn names(&self) -> Vec<String> {
         let schema = self.batches.first().map(RecordBatch::schema);
         schema.map_or_else(Vec::new, |schema| {
             schema

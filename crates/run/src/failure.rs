@@ -1,35 +1,29 @@
-//! Why a command did not do what was asked, and the exit code that says so.
+//! Why an audit was not made.
 
 use std::fmt;
-use std::process::ExitCode;
 
 use facts_engine::flips::ModelError;
 
-/// What the exit codes mean; shown by `--help`.
-pub(crate) const EXIT_CODES: &str = "\
-Exit codes:
-  0    done
-  1    done, and a finding scores over --fail-over
-  2    wrong usage: an option, a configuration, a definition
-  3    bad data: a table or a saved audit that cannot be read or audited
-  4    the model failed, or does not fit the table
-  5    a result could not be written
-  130  interrupted";
-
-/// Which exit code.
+/// Whose fault it is, and so what to look at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum Kind {
+    /// What was asked: an option, a configuration, a definition.
     Usage,
+    /// A table or a saved audit that cannot be read or audited.
     Data,
+    /// The model failed, or does not fit the table.
     Model,
+    /// A result could not be written.
     Output,
+    /// The user wanted to stop.
     Interrupted,
 }
 
-/// Why a command failed.
+/// Why an audit was not made, in words for the user.
 #[derive(Debug)]
-pub(crate) struct Failure {
-    pub(crate) kind: Kind,
+pub struct Failure {
+    /// Whose fault it is.
+    pub kind: Kind,
     message: String,
 }
 
@@ -41,45 +35,40 @@ impl Failure {
         }
     }
 
-    pub(crate) fn usage(message: impl fmt::Display) -> Self {
+    /// What was asked for cannot be done.
+    pub fn usage(message: impl fmt::Display) -> Self {
         Self::new(Kind::Usage, message)
     }
 
-    pub(crate) fn data(message: impl fmt::Display) -> Self {
+    /// The data cannot be used.
+    pub fn data(message: impl fmt::Display) -> Self {
         Self::new(Kind::Data, message)
     }
 
-    pub(crate) fn model(message: impl fmt::Display) -> Self {
+    /// The model cannot be used.
+    pub fn model(message: impl fmt::Display) -> Self {
         Self::new(Kind::Model, message)
     }
 
-    pub(crate) fn output(path: impl fmt::Display, error: impl fmt::Display) -> Self {
+    /// A result could not be written.
+    pub fn output(path: impl fmt::Display, error: impl fmt::Display) -> Self {
         Self::new(Kind::Output, format!("{path}: {error}"))
     }
 
-    pub(crate) fn interrupted() -> Self {
+    /// The user wanted to stop.
+    pub fn interrupted() -> Self {
         Self::new(Kind::Interrupted, "interrupted; nothing was written")
     }
 
     /// An error of the engine about what the user wrote.
-    pub(crate) fn engine_usage(error: facts_engine::Error) -> Self {
+    pub fn engine_usage(error: facts_engine::Error) -> Self {
         Self::usage(error)
     }
 
     /// The same failure, said with what came before it.
-    pub(crate) fn with(mut self, more: impl fmt::Display) -> Self {
+    pub fn with(mut self, more: impl fmt::Display) -> Self {
         self.message = format!("{}\n{more}", self.message);
         self
-    }
-
-    pub(crate) fn exit_code(&self) -> ExitCode {
-        ExitCode::from(match self.kind {
-            Kind::Usage => 2,
-            Kind::Data => 3,
-            Kind::Model => 4,
-            Kind::Output => 5,
-            Kind::Interrupted => 130,
-        })
     }
 }
 
@@ -88,6 +77,8 @@ impl fmt::Display for Failure {
         f.write_str(&self.message)
     }
 }
+
+impl std::error::Error for Failure {}
 
 impl From<facts_engine::Error> for Failure {
     fn from(error: facts_engine::Error) -> Self {

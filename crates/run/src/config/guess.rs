@@ -13,7 +13,7 @@ const FEW_NUMBERS: usize = 12;
 /// Texts with more distinct values than this name individuals or say too much.
 const MANY_TEXTS: usize = 200;
 /// Bins of a guessed number.
-pub(crate) const BINS: usize = 5;
+pub const BINS: usize = 5;
 /// Texts that usually stand for "missing".
 const MISSING_CODES: &[&str] = &[
     "?",
@@ -66,7 +66,7 @@ const LABELS: &[&str] = &[
 
 /// What a column probably is.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Guess {
+pub enum Guess {
     /// Levels without an order.
     Categorical,
     /// Each number is a level.
@@ -81,32 +81,32 @@ pub(crate) enum Guess {
 
 /// One column and what was seen in it.
 #[derive(Clone, Debug)]
-pub(crate) struct Guessed {
-    pub(crate) name: String,
-    pub(crate) guess: Guess,
+pub struct Guessed {
+    pub name: String,
+    pub guess: Guess,
     /// Distinct values, missing ones aside.
-    pub(crate) distinct: usize,
+    pub distinct: usize,
     /// Some of its values, the most frequent first, with how many rows have each.
-    pub(crate) values: Vec<(String, usize)>,
+    pub values: Vec<(String, usize)>,
     /// The least and the greatest number.
-    pub(crate) range: Option<(f64, f64)>,
+    pub range: Option<(f64, f64)>,
     /// Rows without a value.
-    pub(crate) nulls: usize,
+    pub nulls: usize,
     /// Values that look like a code for "missing", with how many rows have each.
-    pub(crate) missing_codes: Vec<(String, usize)>,
+    pub missing_codes: Vec<(String, usize)>,
     /// Whether the name speaks of a protected attribute.
-    pub(crate) maybe_protected: bool,
+    pub maybe_protected: bool,
     /// Whether the name speaks of something that people cannot change.
-    pub(crate) maybe_immutable: bool,
+    pub maybe_immutable: bool,
     /// Whether the name speaks of an age, which never falls.
-    pub(crate) only_increases: bool,
+    pub only_increases: bool,
     /// Whether the name speaks of an outcome, and there are two of them.
-    pub(crate) maybe_label: bool,
+    pub maybe_label: bool,
 }
 
 impl Guess {
     /// Why a column is no feature, if it is none.
-    pub(crate) fn why_not(&self) -> Option<&'static str> {
+    pub fn why_not(&self) -> Option<&'static str> {
         match self {
             Self::Context(why) => Some(why),
             Self::Unreadable => {
@@ -118,7 +118,7 @@ impl Guess {
 }
 
 /// Looks at all columns of a table.
-pub(crate) fn guess(batches: &[RecordBatch]) -> Result<Vec<Guessed>, Failure> {
+pub fn guess(batches: &[RecordBatch]) -> Result<Vec<Guessed>, Failure> {
     let Some(first) = batches.first() else {
         return Ok(Vec::new());
     };

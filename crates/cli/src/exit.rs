@@ -1,0 +1,27 @@
+//! The exit codes: what a command says to the program that started it.
+
+use facts_run::{Failure, Kind};
+
+use std::process::ExitCode;
+
+/// What the exit codes mean; shown by `--help`.
+pub(crate) const EXIT_CODES: &str = "\
+Exit codes:
+  0    done
+  1    done, and a finding scores over --fail-over
+  2    wrong usage: an option, a configuration, a definition
+  3    bad data: a table or a saved audit that cannot be read or audited
+  4    the model failed, or does not fit the table
+  5    a result could not be written
+  130  interrupted";
+
+/// The exit code of a failure.
+pub(crate) fn code(failure: &Failure) -> ExitCode {
+    ExitCode::from(match failure.kind {
+        Kind::Usage => 2,
+        Kind::Data => 3,
+        Kind::Model => 4,
+        Kind::Output => 5,
+        Kind::Interrupted => 130,
+    })
+}
