@@ -415,6 +415,24 @@ impl Config {
         Ok(config)
     }
 
+    /// Reads a configuration from JSON, for programs that build one. Files that it names lie in
+    /// `folder`, if there is one.
+    pub fn from_json(text: &str, folder: Option<&Path>) -> Result<Self, Failure> {
+        let mut reader = serde_json::Deserializer::from_str(text);
+        let mut config: Self = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
+            let (path, why) = (error.path().to_string(), error.inner().to_string());
+            // Where in the text it stands is of no use to whoever did not write the text.
+            let why = why
+                .rsplit_once(" at line ")
+                .map_or(why.as_str(), |(why, _)| why);
+            Failure::usage(format!("{path}: {why}"))
+        })?;
+        if let Some(folder) = folder {
+            config.resolve(folder);
+        }
+        Ok(config)
+    }
+
     /// Files named in a configuration lie beside it.
     fn resolve(&mut self, folder: &Path) {
         let beside = |path: &mut Option<PathBuf>| {
@@ -564,6 +582,20 @@ mod tests {
             };
             assert!(text.contains(&name), "{name} is not in reference.toml");
         }
+    }
+
+    #[test]
+    fn json_will_do_as_well() {
+        let text = r#"{"features": {"age": {"weight": 10, "order": [1, "high"]}}}"#;
+        let config = Config::from_json(text, None).unwrap();
+        assert_eq!(config.features["age"].weight, Some(10.0));
+        let text = r#"{"features": {"age": {"wieght": 10}}}"#;
+        let error = Config::from_json(text, None).unwrap_err().to_string();
+        let start = "features.age.wieght: unknown field `wieght`, expected one of";
+        assert!(
+            error.starts_with(start) && !error.contains("line"),
+            "{error}"
+        );
     }
 
     #[test]
