@@ -115,7 +115,6 @@ def audit(
     """
     frame = _frames.frame(X)
     is_string = isinstance(model, str)
-    many = lambda value: None if value is None else value if isinstance(value, (list, tuple)) else [value]  # noqa: E731
     made = configure(
         frame,
         protected=protected,
@@ -142,9 +141,9 @@ def audit(
                 "threads": threads,
             },
             "report": {
-                "definitions": many(definitions),
-                "phi": None if phi is None else [_decimal(one) for one in many(phi) or []],
-                "budgets": many(budgets),
+                "definitions": _many(definitions),
+                "phi": None if phi is None else [_decimal(one) for one in _many(phi) or []],
+                "budgets": _many(budgets),
             },
         },
     )
@@ -181,6 +180,14 @@ def _known(frame: _frames.Frame, name: str) -> Mapping[str, Any] | None:
         return frame.values(name)
     except (ValueError, KeyError):
         return None  # the engine says that there is no such feature
+
+
+def _many(value: Any) -> list[Any] | None:
+    """One of something as a list of one."""
+    if value is None:
+        return None
+    is_one = isinstance(value, str) or not hasattr(value, "__iter__")
+    return [value] if is_one else list(value)
 
 
 def _decimal(number: float | str | None) -> str | None:

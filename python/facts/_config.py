@@ -36,7 +36,7 @@ def configure(
     sections: Mapping[str, Mapping[str, Any]],
 ) -> Configured:
     """Puts together what is said by a file, by keyword arguments and by the dtypes of a frame."""
-    made = Configured(_start(config))
+    made = Configured(_start(config, frame))
     if isinstance(config, (str, os.PathLike)):
         made.folder = os.path.dirname(os.path.abspath(config))
     if protected is not None:
@@ -59,7 +59,9 @@ def configure(
     return made
 
 
-def _start(config: str | os.PathLike[str] | Mapping[str, Any] | None) -> dict[str, Any]:
+def _start(
+    config: str | os.PathLike[str] | Mapping[str, Any] | None, frame: Frame
+) -> dict[str, Any]:
     if config is None:
         return {}
     if isinstance(config, Mapping):
@@ -69,6 +71,9 @@ def _start(config: str | os.PathLike[str] | Mapping[str, Any] | None) -> dict[st
     # The table and where results go are given in Python.
     started.get("data", {}).pop("path", None)
     started.get("report", {}).pop("out", None)
+    # A table for a model seldom holds the outcome, which only base rates would need.
+    if started.get("label", {}).get("column", "") not in frame.names:
+        started.pop("label", None)
     return dict(started)
 
 
@@ -81,7 +86,7 @@ def _by_name(names: str | Sequence[str] | Mapping[str, Mapping[str, Any]]) -> Ma
 
 
 def _feature(name: str, options: Mapping[str, Any], made: Configured) -> dict[str, Any]:
-    said = dict(options)
+    said = dict(_mapping(options, f"features[{name!r}]"))
     if callable(said.get("cost")):
         made.costs[name] = said.pop("cost")
     if "allowed" in said:
@@ -106,9 +111,14 @@ def _take_orders(made: Configured, frame: Frame) -> None:
             made.overrides.setdefault(name, {})["order"] = order
 
 
-def _section(options: Mapping[str, Any], where: str) -> dict[str, Any]:
+def _mapping(options: Any, where: str) -> Mapping[str, Any]:
     if not isinstance(options, Mapping):
         raise UsageError(f"{where} must be a mapping of options, not {type(options).__name__}")
+    return options
+
+
+def _section(options: Mapping[str, Any], where: str) -> dict[str, Any]:
+    options = _mapping(options, where)
     return {str(_key(key)): _plain(value) for key, value in options.items()}
 
 

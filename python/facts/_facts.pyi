@@ -6,6 +6,20 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
+__all__ = [
+    "Audit",
+    "Batch",
+    "HEADLINES",
+    "Labels",
+    "Table",
+    "__version__",
+    "audit",
+    "explain_config",
+    "load",
+    "read_config",
+    "write",
+]
+
 __version__: str
 HEADLINES: list[str]
 

@@ -26,6 +26,8 @@ class Frame(ABC):
 
     #: The library, and what `Audit.load` calls it.
     kind: str
+    #: The names of the columns.
+    names: list[str]
 
     @abstractmethod
     def table(self) -> Table:
@@ -263,11 +265,13 @@ class PandasFrame(Frame):
             if not is_numpy:
                 return pd.api.extensions.take(taken, places, allow_fill=True)
             if len(taken) == 0:
-                return np.full(len(places), gaps.iloc[0], dtype=series.dtype)
-            cells = taken[places]
+                cells = np.full(len(places), gaps.iloc[0], dtype=series.dtype)
+            else:
+                cells = taken[places]
             if len(gaps):
                 cells[places < 0] = gaps.iloc[0]
-            return cells
+            # As a series, or pandas would guess what kind of objects these are.
+            return pd.Series(cells, dtype=series.dtype, copy=False)
 
         coded = _Coded(codes.astype(np.int32), _labels(values, name), back)
         if not all(isinstance(value, str) for value in values):
@@ -319,6 +323,7 @@ class PolarsFrame(Frame):
         import polars as pl
 
         self.schema = X.schema
+        self.names = list(X.schema)
         # Dates and the like have no place in the engine: it gets their labels.
         self.others: dict[str, tuple[Any, Labels, dict[str, Any]]] = {}
         for name, dtype in X.schema.items():
@@ -369,7 +374,8 @@ class ArrowFrame(Frame):
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        _check_names(X.schema.names)
+        self.names = list(X.schema.names)
+        _check_names(self.names)
         self.is_batch = isinstance(X, pa.RecordBatch)
         self.schema = X.schema
         self.others: dict[str, tuple[Any, Labels, dict[str, Any]]] = {}
