@@ -32,13 +32,15 @@ METRICS = [
     ("equal-mean-recourse", "micro"),
 ]
 FILTERS = [
-    [],
-    ["remove-contained"],
     ["remove-below-thr-corr"],
     ["remove-above-thr-cost"],
     ["keep-rules-until-thr-corr-reached"],
     ["remove-fair-rules"],
     ["keep-only-min-change"],
+    ["remove-below-thr-corr", "keep-only-min-change", "remove-fair-rules"],
+]
+CONTAINED = [
+    ["remove-contained"],
     ["remove-below-thr-corr", "remove-contained", "keep-only-min-change", "remove-fair-rules"],
 ]
 STRATEGIES = [
@@ -160,9 +162,16 @@ def test_metrics_are_the_same(pair: Any, metric: str, viewpoint: str, phi: float
         assert found.keys() == expected.keys()
         for text, costs in expected.items():
             assert found[text] == pytest.approx(costs, abs=1e-12)
-        # The order is the same but for ties.
+        # The order is the same but for ties. Where no group has a way out, ∞ - ∞ is not a number, and
+        # with such among them AIF360's sort gives whatever it is given, unless told to ignore them.
         gaps = [gap(expected[str(p)]) for p in first.top_rules]
-        assert [gap(found[str(p)]) for p in second.top_rules] == pytest.approx(gaps, nan_ok=True)
+        if strategy != STRATEGIES[0] or not np.isnan(gaps).any():
+            own = [gap(found[str(p)]) for p in second.top_rules]
+            assert defined(own) == pytest.approx(defined(gaps))
+
+
+def defined(gaps: list[float]) -> list[float]:
+    return [gap for gap in gaps if not np.isnan(gap)]
 
 
 def gap(costs: dict[Any, float]) -> float:
@@ -208,33 +217,36 @@ def has_tie(sides: dict[Any, Any]) -> bool:
     )
 
 
-@pytest.mark.parametrize("filters", FILTERS, ids=lambda f: " ".join(f) or "none")
-@pytest.mark.parametrize(("metric", "viewpoint"), METRICS[::2])
-def test_filters_leave_the_same(pair: Any, metric: str, viewpoint: str, filters: list[str]) -> None:
-    _, first, second, _, _ = pair
-    options = {
-        "metric": metric,
-        "viewpoint": viewpoint,
-        "filter_sequence": filters,
-        "phi": 0.3,
-        "c": 3,
-        # All of them on the small data: containment compares each with each.
-        "top_count": 10**6 if len(first.rules_by_if) < 500 else 400,
-    }
-    scan(first, **options)
-    scan(second, **options)
-    if options["top_count"] == 400 and not same_cut(first, second, metric):
-        pytest.skip("a tie at the cut: which of its subgroups are kept is each tool's own")
+def check_filters(first: Any, second: Any, metric: str, viewpoint: str, filters: list[str]) -> None:
+    for detector in (first, second):
+        scan(
+            detector,
+            metric=metric,
+            viewpoint=viewpoint,
+            filter_sequence=filters,
+            phi=0.3,
+            c=3,
+            top_count=10**6,
+        )
     assert unordered(plain(second.top_rules)) == unordered(plain(first.top_rules))
 
 
-def same_cut(first: Any, second: Any, metric: str) -> bool:
-    """Whether both keep the same subgroups before any filter."""
-    kept = []
-    for detector in (first, second):
-        scan(detector, metric=metric, viewpoint="macro", phi=0.3, c=3, top_count=400)
-        kept.append({str(p) for p in detector.top_rules})
-    return kept[0] == kept[1]
+@pytest.mark.parametrize("filters", FILTERS, ids=" ".join)
+@pytest.mark.parametrize(("metric", "viewpoint"), METRICS[::2])
+def test_filters_leave_the_same(pair: Any, metric: str, viewpoint: str, filters: list[str]) -> None:
+    _, first, second, _, _ = pair
+    check_filters(first, second, metric, viewpoint, filters)
+
+
+# AIF360 compares each subgroup with each, which takes minutes on the larger tables.
+@pytest.mark.parametrize("filters", CONTAINED, ids=" ".join)
+@pytest.mark.parametrize(("metric", "viewpoint"), METRICS[::2])
+@pytest.mark.parametrize("name", ["compas, 10 %", "german, 10 %"])
+def test_contained_subgroups_go_alike(
+    name: str, metric: str, viewpoint: str, filters: list[str]
+) -> None:
+    _, first, second, _, _ = both(name)
+    check_filters(first, second, metric, viewpoint, filters)
 
 
 REPORTS = [
