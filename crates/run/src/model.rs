@@ -7,7 +7,7 @@ use arrow_array::{ArrayRef, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field, Schema};
 use facts_engine::flips::{Favourable, Model};
 use facts_engine::population::{Bins, Edges, Feature, Kind, Levels, Value, View};
-use facts_models::train::{ClassWeights, Training, split};
+use facts_models::train::{ClassWeights, Splitting, Training, split};
 use facts_models::{AdditiveModel, Fit, Headers, Input, OpenOptions, Parity, Remembering};
 use facts_report::{ModelOrigin, TrainingNote, text};
 
@@ -56,6 +56,15 @@ fn favourable(config: &Config) -> Favourable {
         None => Favourable::Positive,
         Some(class) => Favourable::Class(class.0.clone()),
     }
+}
+
+/// A model that was fitted elsewhere on the train part of a table, to be audited on the rest.
+#[derive(Debug)]
+pub struct FittedElsewhere {
+    /// The model.
+    pub model: AdditiveModel,
+    /// What it is, in a few words.
+    pub description: String,
 }
 
 /// A model fitted here, and the part of the table that it was not fitted on.
@@ -228,11 +237,13 @@ pub(crate) fn check_answers(
     })
 }
 
-/// Fits a model on part of a table, as the default that needs nothing else.
+/// Fits a model on part of a table, as the default that needs nothing else; or takes one that was
+/// fitted elsewhere on that part.
 pub(crate) fn train(
     config: &Config,
     declared: &mut Declared,
     batches: &[RecordBatch],
+    given: Option<FittedElsewhere>,
 ) -> Result<Fitted, Failure> {
     let label = config.label.column.clone().ok_or_else(|| {
         Failure::usage("--model train fits a model to a label; name it with --label COLUMN")
@@ -281,8 +292,20 @@ pub(crate) fn train(
             "{test_percent} percent are to be audited; give 1 to 99"
         )));
     }
-    let parts = split(&batches, &training, test_percent, seed)?;
-    let mut model = training.fit(&as_model_sees(declared, &parts.train)?)?;
+    let splitting = match config.train.split {
+        None | Some(config::Splitting::Own) => Splitting::Own,
+        Some(config::Splitting::ScikitLearn) => Splitting::ScikitLearn,
+    };
+    let parts = split(&batches, &training, splitting, test_percent, seed)?;
+    let fitted_here = given.is_none();
+    let (mut model, description) = match given {
+        Some(given) => (given.model, given.description),
+        None => {
+            let model = training.fit(&as_model_sees(declared, &parts.train)?)?;
+            let columns = model.columns().count();
+            (model, format!("logistic regression, {columns} columns"))
+        }
+    };
     if let Some(threshold) = config.model.threshold {
         model = model.with_threshold(threshold).map_err(Failure::usage)?;
     }
@@ -292,8 +315,8 @@ pub(crate) fn train(
         ready: Ready {
             inputs: None,
             origin: ModelOrigin {
-                spec: "train".to_owned(),
-                description: format!("logistic regression, {} columns", inputs.len()),
+                spec: if fitted_here { "train" } else { "linear" }.to_owned(),
+                description,
                 sha256: None,
                 reads_protected: Some(
                     config
@@ -303,7 +326,7 @@ pub(crate) fn train(
                         .cloned()
                         .collect(),
                 ),
-                training: Some(TrainingNote {
+                training: fitted_here.then(|| TrainingNote {
                     label,
                     favourable,
                     train_rows: parts.train.num_rows() as u64,
