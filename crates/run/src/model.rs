@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use arrow_array::{ArrayRef, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field, Schema};
+use arrow_select::concat::concat_batches;
 use facts_engine::flips::{Favourable, Model};
 use facts_engine::population::{Bins, Edges, Feature, Kind, Levels, Value, View};
 use facts_models::train::{ClassWeights, Splitting, Training, split};
@@ -14,7 +15,7 @@ use facts_report::{ModelOrigin, TrainingNote, text};
 use crate::config::{self, ClassWeightsName, Config, Declared};
 use crate::failure::Failure;
 use crate::listener::Listener;
-use crate::table::{encoded, sha256, without_missing};
+use crate::table::{Table, encoded, sha256, without_missing};
 
 /// The seed of the split unless the user gives one.
 const SEED: u64 = 131_313;
@@ -237,6 +238,85 @@ pub(crate) fn check_answers(
     })
 }
 
+/// What a model is to be fitted to, and the rows that it can be fitted on.
+struct Lesson {
+    training: Training,
+    favourable: String,
+    batches: Vec<RecordBatch>,
+    /// Rows left out because a feature, the label or a protected value is missing.
+    dropped: usize,
+}
+
+impl Lesson {
+    fn new(
+        config: &Config,
+        declared: &mut Declared,
+        batches: &[RecordBatch],
+    ) -> Result<Self, Failure> {
+        let label = config.label.column.clone().ok_or_else(|| {
+            Failure::usage("--model train fits a model to a label; name it with --label COLUMN")
+        })?;
+        let favourable = (config
+            .label
+            .favourable
+            .as_ref()
+            .or(config.model.favourable.as_ref()))
+        .map_or_else(
+            || guessed_favourable(batches, &label),
+            |text| Ok(text.0.clone()),
+        )?;
+        let codes = config.data.missing_codes.clone();
+        let mut complete = declared.dropping.clone();
+        complete.push((label.clone(), codes.clone()));
+        complete.extend(
+            config
+                .protected
+                .keys()
+                .map(|name| (name.clone(), codes.clone())),
+        );
+        let (batches, dropped) = without_missing(batches, &complete)?;
+        fix_label_bins(declared, &batches)?;
+
+        let exclude = columns_unseen(config, declared, &batches, &label);
+        let training = Training {
+            c: config.train.c.unwrap_or(1.0),
+            class_weights: match config.train.class_weights {
+                None | Some(config::ClassWeights::Named(ClassWeightsName::Equal)) => {
+                    ClassWeights::Equal
+                }
+                Some(config::ClassWeights::Named(ClassWeightsName::Balanced)) => {
+                    ClassWeights::Balanced
+                }
+                Some(config::ClassWeights::Given(unfavourable, favourable)) => {
+                    ClassWeights::Given {
+                        unfavourable,
+                        favourable,
+                    }
+                }
+            },
+            exclude,
+            ..Training::new(&label, favourable.trim())
+        };
+        Ok(Self {
+            training,
+            favourable,
+            batches,
+            dropped,
+        })
+    }
+}
+
+/// Fits the model that a configuration would train, on all rows of a table: where the rows to audit
+/// are in a table of their own. Bins that the model sees are those of this table.
+pub fn fit(config: &Config, table: &Table) -> Result<AdditiveModel, Failure> {
+    let mut declared = config::declare(config, &config::guess(&table.batches)?, None)?;
+    let lesson = Lesson::new(config, &mut declared, &table.batches)?;
+    let first = lesson.batches.first().map(RecordBatch::schema);
+    let schema = first.ok_or_else(|| Failure::data("the table to train on has no rows"))?;
+    let rows = concat_batches(&schema, &lesson.batches).map_err(Failure::data)?;
+    Ok(lesson.training.fit(&as_model_sees(&declared, &rows)?)?)
+}
+
 /// Fits a model on part of a table, as the default that needs nothing else; or takes one that was
 /// fitted elsewhere on that part.
 pub(crate) fn train(
@@ -245,46 +325,13 @@ pub(crate) fn train(
     batches: &[RecordBatch],
     given: Option<FittedElsewhere>,
 ) -> Result<Fitted, Failure> {
-    let label = config.label.column.clone().ok_or_else(|| {
-        Failure::usage("--model train fits a model to a label; name it with --label COLUMN")
-    })?;
-    let favourable = (config
-        .label
-        .favourable
-        .as_ref()
-        .or(config.model.favourable.as_ref()))
-    .map_or_else(
-        || guessed_favourable(batches, &label),
-        |text| Ok(text.0.clone()),
-    )?;
-    let codes = config.data.missing_codes.clone();
-    let mut complete = declared.dropping.clone();
-    complete.push((label.clone(), codes.clone()));
-    complete.extend(
-        config
-            .protected
-            .keys()
-            .map(|name| (name.clone(), codes.clone())),
-    );
-    let (batches, dropped) = without_missing(batches, &complete)?;
-    fix_label_bins(declared, &batches)?;
-
-    let exclude = columns_unseen(config, declared, &batches, &label);
-    let training = Training {
-        c: config.train.c.unwrap_or(1.0),
-        class_weights: match config.train.class_weights {
-            None | Some(config::ClassWeights::Named(ClassWeightsName::Equal)) => {
-                ClassWeights::Equal
-            }
-            Some(config::ClassWeights::Named(ClassWeightsName::Balanced)) => ClassWeights::Balanced,
-            Some(config::ClassWeights::Given(unfavourable, favourable)) => ClassWeights::Given {
-                unfavourable,
-                favourable,
-            },
-        },
-        exclude,
-        ..Training::new(&label, favourable.trim())
-    };
+    let Lesson {
+        training,
+        favourable,
+        batches,
+        dropped,
+    } = Lesson::new(config, declared, batches)?;
+    let label = training.label.clone();
     let seed = config.train.seed.unwrap_or(SEED);
     let test_percent = config.train.test_percent.unwrap_or(TEST_PERCENT);
     if !(1..=99).contains(&test_percent) {

@@ -12,7 +12,7 @@ use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch, StringArray};
 use arrow_schema::DataType;
 use facts_engine::flips::Model;
 use facts_models::AdditiveModel;
-use facts_models::train::{ClassWeights, Training, split};
+use facts_models::train::{ClassWeights, Splitting, Training, split};
 use facts_stand_in::{AD_CAMPAIGN_ROWS, AD_CAMPAIGN_TEST_ROWS, PEOPLE, SSL_ROWS};
 use serde_json::Value;
 
@@ -407,7 +407,7 @@ impl Ssl {
             .into_iter()
             .for_each(|race| *cleaned.entry(race).or_default() += 1);
         let training = Training::new("outcome", "favourable");
-        let parts = split(&[table], &training, 30, seed)?;
+        let parts = split(&[table], &training, Splitting::Own, 30, seed)?;
         let model = training.fit(&parts.train)?;
         let weights = vec![1.0; parts.test.num_rows()];
         let tested = Tested::new(&parts.test, &model, weights)?;
