@@ -18,7 +18,7 @@ use facts_engine::ranking::Ranking;
 use facts_models::train::{Splitting, Training, split};
 use facts_reproduce::authors::{Lists, Measure, Tables};
 use facts_reproduce::tables::ADULT;
-use facts_reproduce::{Experiment, Made, Run, Variant, compare};
+use facts_reproduce::{EXPERIMENTS, Experiment, Made, Run, Variant, compare, document};
 use facts_run::{Config, Silent, Table};
 use facts_verification::{adult_audit, adult_model, adult_rows};
 use serde::{Deserialize, Serialize};
@@ -278,4 +278,27 @@ fn what_the_paper_finds_is_found() {
         .find(|action| action.listed[0])
         .unwrap();
     assert_eq!(listed.facts[0].as_deref(), Some("70.83%"));
+}
+
+#[test]
+fn the_page_is_what_the_command_writes() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/reproduction.md");
+    let mut comparisons = Vec::new();
+    for experiment in &EXPERIMENTS {
+        for variant in [Variant::Authors, Variant::Own] {
+            let made = Run::new(experiment, variant).run(&Silent).unwrap();
+            comparisons.push(compare(&made).unwrap());
+        }
+    }
+    let page = document::page(&comparisons);
+    let known = std::fs::read_to_string(&path).unwrap();
+    let differing = page
+        .lines()
+        .zip(known.lines())
+        .find(|(ours, known)| ours != known);
+    assert_eq!(differing, None);
+    assert!(
+        page == known,
+        "write it again: facts reproduce all --page docs/reproduction.md"
+    );
 }

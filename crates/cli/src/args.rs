@@ -148,11 +148,12 @@ Examples:
       --immutable race --bins age=5 --cost-weight occupation=4";
 
 const REPRODUCE_HELP: &str = "\
-The paper is Fairness Aware Counterfactuals for Subgroups (FACTS). Shown are the counts, the subgroups
-that it shows with their counterfactuals, its ranking analysis and its aggregated rankings.
+The paper is Fairness Aware Counterfactuals for Subgroups (FACTS). Shown are counts, the
+subgroups that it shows with their counterfactuals, its ranking analysis and its aggregated
+rankings.
 
-The rows of Adult and COMPAS come along. Those of ssl and ad-campaign do not: a generated stand-in is
-audited in their place, and says so, unless --data names the real table.
+The rows of Adult and COMPAS come along. Those of ssl and ad-campaign do not: a generated
+stand-in is audited in their place, and says so, unless --data names the real table.
 
 Examples:
   facts reproduce adult-sex                      the paper's main experiment

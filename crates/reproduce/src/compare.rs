@@ -28,7 +28,7 @@ pub struct Comparison {
     /// Whose split and model.
     pub variant: Variant,
     /// The same in words.
-    pub variant_in_words: &'static str,
+    pub split_and_model: &'static str,
     /// The table that was audited.
     pub data: String,
     /// Whether its rows are generated ones in the place of the real ones.
@@ -37,6 +37,9 @@ pub struct Comparison {
     pub model: String,
     /// The least share of each group that a subgroup has.
     pub support: String,
+    /// How long reading, fitting, auditing and comparing took, if somebody looked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seconds: Option<f64>,
     /// Sizes.
     pub counts: Vec<CountRow>,
     /// The subgroups that the paper shows.
@@ -282,11 +285,12 @@ pub fn compare(made: &Made) -> Result<Comparison, Failure> {
         experiment: experiment.name,
         title: experiment.title,
         variant: made.variant,
-        variant_in_words: experiment.described(made.variant),
+        split_and_model: made.split_and_model,
         data: record.data.name.clone(),
         stand_in: made.stand_in,
         model: record.model.description.clone(),
         support: audit.settings.support.to_string(),
+        seconds: None,
         counts: beside.counts(record),
         showcased: (showcased.map(|showcased| beside.showcased(showcased)))
             .collect::<Result<_, _>>()?,

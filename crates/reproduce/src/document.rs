@@ -108,7 +108,7 @@ fn is_same(cell: &Cell, rules: Rules) -> bool {
 /// One experiment, ours beside theirs, under a heading of this level.
 pub fn experiment(comparison: &Comparison, rules: Rules, level: usize) -> Document {
     let mut document = Document::default();
-    let variant = comparison.variant_in_words;
+    let variant = comparison.split_and_model;
     document.heading(level, format!("{}: {variant}", comparison.title));
     document.text(agreement(comparison));
     document.heading(level + 1, "Counts");
@@ -186,6 +186,9 @@ fn counts(comparison: &Comparison) -> Grid {
     for row in &comparison.counts {
         let paper = row.paper.as_deref().unwrap_or("–");
         grid.row([row.what.as_str(), paper, &row.facts]);
+    }
+    if let Some(seconds) = comparison.seconds {
+        grid.row(["seconds in all", "–", &format!("{seconds:.2}")]);
     }
     grid
 }
@@ -413,7 +416,7 @@ pub fn page(comparisons: &[Comparison]) -> String {
         document.heading(3, "What differs, and why");
         document.text(experiment.account);
         if let Some(own) = of(Variant::Own) {
-            document.heading(3, format!("The same with {}", own.variant_in_words));
+            document.heading(3, format!("The same with {}", own.split_and_model));
             document.text(agreement(own));
             document.table(counts(own));
             document.text(marked(own, format!("{}.", own.ranking.source)));
@@ -440,7 +443,7 @@ fn summary(comparisons: &[Comparison]) -> Grid {
         let share = |agreement: Agreement| format!("{} of {}", agreement.same, agreement.cells);
         grid.row([
             comparison.title.to_owned(),
-            comparison.variant_in_words.to_owned(),
+            comparison.split_and_model.to_owned(),
             if comparison.stand_in {
                 "stand-in"
             } else {

@@ -51,14 +51,18 @@ pub(crate) fn reproduce(args: ReproduceArgs, reporter: &Reporter) -> Result<Exit
             };
             let start = Instant::now();
             let made = run.run(reporter)?;
-            let comparison = compare(&made)?;
+            let mut comparison = compare(&made)?;
             let seconds = start.elapsed().as_secs_f64();
             if args.page.is_none() {
+                // A page is to be the same whenever it is written.
+                comparison.seconds = Some(seconds);
                 let text = document::experiment(&comparison, rules, 1).plain();
                 output::print(&format!("{text}\n"))?;
             }
-            let what = format!("{}, {}", experiment.name, experiment.described(variant));
-            reporter.note(&format!("{what}: {seconds:.2} s"));
+            reporter.note(&format!(
+                "{}, {}: {seconds:.2} s",
+                experiment.name, made.split_and_model
+            ));
             if let Some(folder) = &args.out {
                 let inside = folder.join(format!("{}-{}", experiment.name, variant.name()));
                 let folder = if several { &inside } else { folder };

@@ -37,6 +37,13 @@ pub enum Table {
     AdCampaign,
 }
 
+impl Table {
+    /// Whether its rows do not come along, and generated ones stand in for them.
+    pub fn is_generated(self) -> bool {
+        matches!(self, Self::Ssl | Self::AdCampaign)
+    }
+}
+
 /// Whose split and model an experiment is run with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -99,15 +106,6 @@ impl Experiment {
     /// Whether the authors' fitted model is known, so that none has to be fitted.
     pub fn has_authors_model(&self) -> bool {
         self.name == "adult-sex"
-    }
-
-    /// Whose split and model, in words.
-    pub fn described(&self, variant: Variant) -> &'static str {
-        match variant {
-            Variant::Own => "own split and training",
-            Variant::Authors if self.has_authors_model() => "the authors' split and model",
-            Variant::Authors => "the authors' split, model fitted here",
-        }
     }
 }
 
