@@ -29,5 +29,5 @@ pub use self::forms::{FORMS, Form};
 pub use self::grid::{Grid, Side};
 pub use self::html::html;
 pub use self::record::{BaseRate, BaseRates, ModelOrigin, Origin, Record, TrainingNote, VERSION};
-pub use self::report::{Column, Report, Showing};
+pub use self::report::{Column, HEADLINES, Report, Showing};
 pub use self::wanted::Wanted;

@@ -8,6 +8,14 @@ use crate::csc::Csc;
 use crate::record::Record;
 use crate::wanted::Wanted;
 
+/// What is shown of an audit for which nobody named definitions: one question each about who gets out
+/// at all, what it costs, and how much choice there is.
+pub const HEADLINES: [&str; 3] = [
+    "equal-effectiveness:micro",
+    "equal-cost-of-effectiveness:macro:0.3",
+    "equal-choice:0.7",
+];
+
 /// A record and its rankings.
 #[derive(Debug)]
 pub struct Report<'a> {

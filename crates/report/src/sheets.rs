@@ -1,7 +1,12 @@
-//! Everything as two tables: all subgroups by all definitions, and all pairs of a subgroup and an
-//! action. What [`csv`](crate::csv) and [`parquet`](crate::parquet) write.
+//! Everything as tables: all subgroups by all definitions, all pairs of a subgroup and an action, the
+//! paper's tables. What [`csv`](crate::csv) and [`parquet`](crate::parquet) write, and what becomes a
+//! data frame.
 
-use facts_engine::distribution::{Count, Subgroup};
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt64Array};
+use arrow_schema::{ArrowError, Field, Schema};
+use facts_engine::distribution::{Count, Subgroup, Viewpoint};
 
 use crate::finding::finding_id;
 use crate::report::Report;
@@ -60,6 +65,21 @@ impl Sheet {
     fn number(&mut self, name: impl Into<String>, cells: impl Iterator<Item = Option<f64>>) {
         let cells = Cells::Number(cells.collect());
         self.columns.push((name.into(), cells));
+    }
+
+    /// The sheet as an Arrow record batch.
+    pub fn batch(&self) -> Result<RecordBatch, ArrowError> {
+        let (mut fields, mut arrays) = (Vec::new(), Vec::new());
+        for (name, cells) in &self.columns {
+            let array: ArrayRef = match cells {
+                Cells::Text(cells) => Arc::new(StringArray::from_iter_values(cells)),
+                Cells::Count(cells) => Arc::new(UInt64Array::from(cells.clone())),
+                Cells::Number(cells) => Arc::new(Float64Array::from(cells.clone())),
+            };
+            fields.push(Field::new(name, array.data_type().clone(), true));
+            arrays.push(array);
+        }
+        RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)
     }
 
     /// How many rows it has.
@@ -177,6 +197,94 @@ pub fn actions(report: &Report<'_>) -> Sheet {
                 .iter()
                 .map(|&(s, a)| s.effectiveness(a, g).map(|share| share.ratio())),
         );
+    }
+    sheet
+}
+
+/// What a table of subgroups by definitions shows in each cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shows {
+    /// The unfairness score.
+    Score,
+    /// The rank; nothing where the subgroup is fair.
+    Rank,
+    /// The groups that are worse off.
+    Against,
+}
+
+/// A row for each subgroup, larger ones first, and a column for each definition.
+pub fn by_definition(report: &Report<'_>, shows: Shows) -> Sheet {
+    let audit = &report.record.audit;
+    let mut sheet = Sheet::new();
+    let subgroups = audit.subgroups.iter();
+    sheet.text("subgroup", subgroups.map(|s| audit.text(&s.predicate)));
+    for column in &report.columns {
+        let ranking = &column.ranking;
+        let mut ranked = vec![None; audit.subgroups.len()];
+        for one in &ranking.ranked {
+            ranked[one.subgroup] = Some(one);
+        }
+        let (name, ranked) = (ranking.definition.clone(), ranked.into_iter());
+        match shows {
+            Shows::Score => sheet.number(name, ranked.map(|r| Some(r?.assessment.score))),
+            Shows::Rank => sheet.count(name, ranked.map(|r| r?.rank.map(u64::from))),
+            Shows::Against => sheet.text(
+                name,
+                ranked.map(|ranked| {
+                    let against = ranked.map_or(&[][..], |ranked| &ranked.assessment.against);
+                    let names = against.iter().map(|&g| audit.groups[g].name.as_str());
+                    names.collect::<Vec<_>>().join("; ")
+                }),
+            ),
+        }
+    }
+    sheet
+}
+
+/// The effectiveness–cost distributions of one subgroup: a row for each cost level, a column for each
+/// viewpoint and group.
+pub fn distributions(report: &Report<'_>, subgroup: usize) -> Sheet {
+    let audit = &report.record.audit;
+    let subgroup = &audit.subgroups[subgroup];
+    let mut sheet = Sheet::new();
+    sheet.number("cost", subgroup.cost_levels.iter().copied().map(Some));
+    for viewpoint in [Viewpoint::Micro, Viewpoint::Macro] {
+        for (g, group) in audit.groups.iter().enumerate() {
+            let levels = 1..=subgroup.cost_levels.len();
+            let ecd = levels.map(|level| Some(subgroup.ecd(viewpoint, g, level)?.ratio()));
+            sheet.number(format!("{viewpoint} {}", group.name), ecd);
+        }
+    }
+    sheet
+}
+
+/// Ranking analysis: how many share rank 1, and against whom the findings are.
+pub fn ranking_analysis(report: &Report<'_>) -> Sheet {
+    let rows = report.ranking_analysis().rows;
+    let mut sheet = Sheet::new();
+    sheet.text("definition", rows.iter().map(|row| row.definition.clone()));
+    let count = |n: usize| Some(n as u64);
+    sheet.count("rank one", rows.iter().map(|row| count(row.rank_one)));
+    for (g, group) in report.record.audit.groups.iter().enumerate() {
+        sheet.count(
+            format!("against {}", group.name),
+            rows.iter().map(|row| count(row.against[g])),
+        );
+        sheet.count(
+            format!("against {} in the top tenth", group.name),
+            rows.iter().map(|row| count(row.against_in_top_tenth[g])),
+        );
+    }
+    sheet
+}
+
+/// Aggregated rankings: where the first of each definition stand under the others.
+pub fn aggregated_rankings(report: &Report<'_>) -> Sheet {
+    let table = report.aggregated_rankings();
+    let mut sheet = Sheet::new();
+    sheet.text("definition", table.definitions.iter().cloned());
+    for (j, definition) in table.definitions.iter().enumerate() {
+        sheet.number(definition, table.cells.iter().map(|row| row[j]));
     }
     sheet
 }

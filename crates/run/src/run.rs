@@ -59,6 +59,10 @@ pub fn run_with(
     given: Given,
     listener: &dyn Listener,
 ) -> Result<(Record, Individuals), Failure> {
+    if table.rows() == 0 {
+        let name = &table.origin.name;
+        return Err(Failure::data(format!("{name}: the table has no rows")));
+    }
     if config.protected.is_empty() {
         return Err(no_protected(table)?);
     }

@@ -35,7 +35,8 @@ pub fn whole(
     Ok(())
 }
 
-fn packed(record: &Record) -> Result<Vec<u8>, Failure> {
+/// A saved audit as it is written to [`AUDIT_FILE`].
+pub fn packed(record: &Record) -> Result<Vec<u8>, Failure> {
     let refuse = |error: std::io::Error| Failure::output(AUDIT_FILE, error);
     let text = serde_json::to_vec(record).map_err(|error| Failure::output(AUDIT_FILE, error))?;
     let mut packer = GzEncoder::new(Vec::new(), Compression::default());

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use facts_engine::definitions;
 use facts_report::text::{self, Palette};
-use facts_report::{FORMS, Record, Report, Showing};
+use facts_report::{FORMS, HEADLINES, Record, Report, Showing};
 use facts_run::{Config, Failure, Listener, Table, files::Files, run, saved};
 use serde_json::json;
 
@@ -13,14 +13,6 @@ use crate::args::AuditArgs;
 use crate::output;
 use crate::progress::Reporter;
 use crate::showing::{any_over, showing};
-
-/// What is printed of an audit for which nobody named definitions: one question each about who gets
-/// out at all, what it costs, and how much choice there is.
-const HEADLINES: [&str; 3] = [
-    "equal-effectiveness:micro",
-    "equal-cost-of-effectiveness:macro:0.3",
-    "equal-choice:0.7",
-];
 
 pub(crate) fn audit(args: AuditArgs, reporter: &Reporter) -> Result<ExitCode, Failure> {
     let (config, mut rest) = args.config()?;

@@ -148,7 +148,7 @@ impl<'a> Roles<'a> {
         let ignore = data.ignore.iter().map(|name| ("data.ignore", name));
         let context = data.context.iter().map(|name| ("data.context", name));
         let features = config.features.keys().map(|name| ("features", name));
-        let flags = config.overrides.keys().map(|name| ("a flag", name));
+        let flags = config.overrides.keys().map(|name| ("features", name));
         let mut taken = HashSet::new();
         let roles = protected
             .chain(label)

@@ -447,6 +447,17 @@ impl Config {
         Ok(config)
     }
 
+    /// Reads a configuration from JSON, for programs that build one. `overrides` is a table of
+    /// features, as flags give it. Files that are named lie in `folder`, if there is one.
+    pub fn from_json(text: &str, overrides: &str, folder: Option<&Path>) -> Result<Self, Failure> {
+        let mut config: Self = of_json(text, "")?;
+        config.overrides = of_json(overrides, "features.")?;
+        if let Some(folder) = folder {
+            config.resolve(folder);
+        }
+        Ok(config)
+    }
+
     /// Files named in a configuration lie beside it.
     fn resolve(&mut self, folder: &Path) {
         let beside = |path: &mut Option<PathBuf>| {
@@ -483,6 +494,34 @@ impl Config {
         read.collect::<Result<_, _>>()
             .map_err(Failure::engine_usage)
     }
+}
+
+/// Part of a configuration from JSON; an error names the key.
+fn of_json<T: serde::de::DeserializeOwned>(text: &str, part: &str) -> Result<T, Failure> {
+    let mut reader = serde_json::Deserializer::from_str(text);
+    serde_path_to_error::deserialize(&mut reader).map_err(|error| {
+        let (path, why) = (error.path().to_string(), error.inner().to_string());
+        // Where in the text it stands is of no use to whoever did not write the text.
+        let why = why
+            .rsplit_once(" at line ")
+            .map_or(why.as_str(), |(why, _)| why);
+        Failure::usage(format!("{part}{path}: {why}"))
+    })
+}
+
+/// A configuration file as JSON, for programs that add to it. What it says is checked by
+/// [`Config::from_json`].
+pub fn as_json(path: &Path) -> Result<String, Failure> {
+    let refuse = |error: &dyn std::fmt::Display| {
+        Failure::usage(format!(
+            "{}: {}",
+            path.display(),
+            error.to_string().trim_end()
+        ))
+    };
+    let text = std::fs::read_to_string(path).map_err(|error| refuse(&error))?;
+    let table: toml::Table = toml::from_str(&text).map_err(|error| refuse(&error))?;
+    serde_json::to_string(&table).map_err(|error| refuse(&error))
 }
 
 /// `KEY=VALUE` as a table; a value that is not TOML is taken as text.
@@ -596,6 +635,20 @@ mod tests {
             };
             assert!(text.contains(&name), "{name} is not in reference.toml");
         }
+    }
+
+    #[test]
+    fn json_will_do_as_well() {
+        let text = r#"{"features": {"age": {"weight": 10, "order": [1, "high"]}}}"#;
+        let config = Config::from_json(text, "{}", None).unwrap();
+        assert_eq!(config.features["age"].weight, Some(10.0));
+        let text = r#"{"age": {"wieght": 10}}"#;
+        let error = Config::from_json("{}", text, None).unwrap_err().to_string();
+        let start = "features.age.wieght: unknown field `wieght`, expected one of";
+        assert!(
+            error.starts_with(start) && !error.contains("line"),
+            "{error}"
+        );
     }
 
     #[test]

@@ -1,0 +1,33 @@
+//! `facts._facts`: what the Python package is thin over.
+//!
+//! Everything that people meet is written in Python, in `python/facts`; here is only what must be
+//! near the engine. Tables come in as Arrow or as numpy columns (`table.rs`), a model is a Python
+//! function over batches (`model.rs`), and an audit (`audit.rs`) gives its tables back as Arrow. The
+//! GIL is released while the engine works; `watching.rs` takes it back to tell of progress and to
+//! notice Ctrl-C.
+
+mod audit;
+mod batch;
+mod failure;
+mod model;
+mod table;
+mod watching;
+
+use pyo3::prelude::*;
+
+/// The engine behind the package `facts`.
+#[pymodule]
+fn _facts(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("HEADLINES", facts_report::HEADLINES)?;
+    module.add_class::<audit::Audit>()?;
+    module.add_class::<batch::Batch>()?;
+    module.add_class::<batch::Labels>()?;
+    module.add_class::<table::Table>()?;
+    module.add_function(wrap_pyfunction!(audit::audit, module)?)?;
+    module.add_function(wrap_pyfunction!(audit::load, module)?)?;
+    module.add_function(wrap_pyfunction!(audit::read_config, module)?)?;
+    module.add_function(wrap_pyfunction!(audit::explain_config, module)?)?;
+    module.add_function(wrap_pyfunction!(audit::write, module)?)?;
+    Ok(())
+}

@@ -1,0 +1,36 @@
+"""Is the way out of a model's refusal as open to one group as to another?
+
+When a model says no (a loan, a job, parole), what could a person change to get a yes, and is
+that way as open to women as to men? This package finds the subgroups for which it is not, by six
+definitions of fairness of recourse, for any model::
+
+    import facts
+
+    audit = facts.audit(pipeline, X, protected="sex")
+    audit                                    # in a notebook: a summary
+    audit.show(3)                            # the worst subgroups, in words
+    audit.rank("equal-effectiveness:micro")  # all of them, as a frame like X
+    audit.to_html("report.html")             # everything, for a browser
+
+``facts.aif360`` is a drop-in for ``aif360.sklearn.detectors.FACTS``.
+"""
+
+from __future__ import annotations
+
+from facts._audit import Audit, audit, load
+from facts._facts import __version__
+from facts._levels import Bin
+from facts.errors import DataError, FactsError, ModelError, OutputError, UsageError
+
+__all__ = [
+    "Audit",
+    "Bin",
+    "DataError",
+    "FactsError",
+    "ModelError",
+    "OutputError",
+    "UsageError",
+    "__version__",
+    "audit",
+    "load",
+]

@@ -1,0 +1,450 @@
+"""Audits: made, loaded, asked."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from facts import _facts, _frames, _html, _models, _plot
+from facts._config import configure
+from facts._levels import of_levels
+from facts._progress import Tell, teller
+from facts.errors import UsageError
+
+
+
+def audit(
+    model: Any,
+    X: Any,
+    protected: str | Sequence[str] | Mapping[str, Mapping[str, Any]] | None = None,
+    *,
+    features: Sequence[str] | Mapping[str, Mapping[str, Any]] | None = None,
+    context: Sequence[str] | None = None,
+    weight: str | None = None,
+    support: float | str | None = None,
+    favourable: Any = None,
+    threshold: float | None = None,
+    label: str | None = None,
+    label_favourable: Any = None,
+    missing_codes: Sequence[str] | None = None,
+    validity: str | None = None,
+    ranges: bool | None = None,
+    max_length: int | None = None,
+    max_subgroups: int | None = None,
+    min_group_size: int | None = None,
+    compare: Sequence[str] | None = None,
+    suppress_below: int | None = None,
+    definitions: Sequence[str] | str | None = None,
+    phi: Sequence[float] | float | None = None,
+    budgets: Sequence[float] | float | None = None,
+    config: str | os.PathLike[str] | Mapping[str, Any] | None = None,
+    batch_rows: int | None = None,
+    threads: int | None = None,
+    progress: bool | Tell | None = None,
+) -> Audit:
+    """Audits whether the way out of a model's refusal is as open to one group as to another.
+
+    Args:
+        model: What is audited. Anything with a ``predict`` method (scikit-learn, LightGBM, XGBoost,
+            CatBoost, …); any function that takes a frame like ``X`` and gives one class a row; or a
+            string as on the command line, such as ``"onnx:model.onnx"``, ``"lightgbm:model.txt"``
+            or ``"train"``, which fits a logistic regression to ``label``. A model in Python is called
+            with frames of the type, column order and dtypes of ``X``, in large batches, with each
+            distinct row once.
+        X: The people, one a row: a pandas or polars DataFrame, a pyarrow Table, or anything that
+            speaks the Arrow PyCapsule interface.
+        protected: The column whose values are the groups that are compared; several columns are
+            crossed. A mapping gives options, such as
+            ``{"race": {"merge": {"Non-White": ["Black", "*"]}}}``.
+        features: Which columns people differ in and may change. A list restricts them; a mapping says
+            more about some, with the keys of ``facts.toml``:
+            ``{"age": {"quantiles": 5, "only": "increase", "weight": 10}}``. ``cost`` may be a
+            function of the level left and the level reached, ``allowed`` a function that says whether
+            that transition is possible; they get the column's own values, numbers, or a
+            :class:`facts.Bin`. What is not said is guessed and noted.
+        context: Columns that the model sees and the audit does not speak of.
+        weight: The column that says how many people a row stands for.
+        support: The least share of each group, and of those who succeed, that makes a combination
+            frequent. Default 0.01.
+        favourable: The favourable class. Default 1 or True.
+        threshold: Answers above this are favourable, for models that answer with probabilities.
+        label: The column that holds what really happened: for ``"train"``, and for base rates.
+        label_favourable: Its favourable value.
+        missing_codes: Values that stand for "missing", such as ``"?"``.
+        validity: ``"joint"`` (default) or ``"subset"``: whether what stays must be common too among
+            those who succeed.
+        ranges: Whether subgroups may be ranges (``age >= 30``) of ordered features.
+        max_length: Fail if a subgroup has more conditions than this.
+        max_subgroups: Fail if there are more subgroups than this. Default a million.
+        min_group_size: Set groups with fewer affected people aside, and name them.
+        compare: Compare these groups only.
+        suppress_below: Leave out counts from 1 to this less one.
+        definitions: What is reported, such as ``["equal-choice:0.7"]``. Default the paper's twelve.
+        phi: Effectivenesses for definitions that leave φ open. Default 0.3 and 0.7.
+        budgets: Costs for definitions within a budget. Default chosen from the data.
+        config: A ``facts.toml``, or a mapping with its keys; arguments win over it.
+        batch_rows: How many rows a model is sent at a time. Default 65,536.
+        threads: How many threads to work with. The results are the same whatever the number.
+        progress: None shows tqdm's bars where somebody can see them, True always, False never; a
+            function is called with (phase, done, total).
+
+    Returns:
+        What was found. It holds counts only, nothing about a single person.
+
+    Raises:
+        UsageError: What was asked for cannot be done.
+        DataError: The table cannot be audited.
+        ModelError: The model failed; what it raised is the cause.
+
+    Example:
+        >>> import facts, pandas as pd
+        >>> people = pd.DataFrame({
+        ...     "job": ["clerk", "clerk", "clerk", "clerk", "manager", "manager"],
+        ...     "city": ["A", "B", "A", "B", "A", "B"],
+        ...     "sex": ["Female", "Female", "Male", "Male", "Female", "Male"],
+        ... })
+        >>> def model(rows):  # managers get a yes, but women only in city A
+        ...     return (rows.job == "manager") & ((rows.city == "A") | (rows.sex == "Male"))
+        >>> audit = facts.audit(model, people, protected="sex", support=0.1)
+        >>> print(audit.rank("equal-effectiveness:micro").subgroup[0])
+        job = clerk
+    """
+    frame = _frames.frame(X)
+    is_string = isinstance(model, str)
+    made = configure(
+        frame,
+        protected=protected,
+        features=features,
+        config=config,
+        sections={
+            "data": {"context": context, "weight": weight, "missing_codes": missing_codes},
+            "model": {
+                "spec": model if is_string else None,
+                "favourable": favourable,
+                "threshold": threshold if is_string else None,
+                "batch_rows": batch_rows,
+            },
+            "label": {"column": label, "favourable": label_favourable},
+            "audit": {
+                "support": _decimal(support),
+                "validity": validity,
+                "ranges": ranges,
+                "max_length": max_length,
+                "max_subgroups": max_subgroups,
+                "min_group_size": min_group_size,
+                "compare": compare,
+                "suppress_below": suppress_below,
+                "threads": threads,
+            },
+            "report": {
+                "definitions": _many(definitions),
+                "phi": None if phi is None else [_decimal(one) for one in _many(phi) or []],
+                "budgets": _many(budgets),
+            },
+        },
+    )
+    tell, close = teller(progress)
+    try:
+        found = _facts.audit(
+            frame.table(),
+            json.dumps(made.config),
+            json.dumps(made.overrides),
+            made.folder,
+            None if is_string else (_models.asker(model, frame, threshold), _models.describe(model)),
+            {name: of_levels(cost, _known(frame, name)) for name, cost in made.costs.items()},
+            {name: of_levels(rule, _known(frame, name)) for name, rule in made.allowed.items()},
+            tell,
+        )
+    finally:
+        close()
+    return Audit(found, frame.kind)
+
+
+def load(path: str | os.PathLike[str], frames: str | None = None) -> Audit:
+    """Reads a saved audit: the file, or the folder that ``facts audit --out`` or `Audit.save` wrote.
+
+    Args:
+        path: ``audit.json.gz``, or the folder it lies in.
+        frames: Which library's frames it gives: ``"pandas"``, ``"polars"`` or ``"pyarrow"``. Default
+            the first of them that is installed.
+    """
+    return Audit(_facts.load(os.fspath(path)), frames or _frames.default_kind())
+
+
+def _known(frame: _frames.Frame, name: str) -> Mapping[str, Any] | None:
+    try:
+        return frame.values(name)
+    except (ValueError, KeyError):
+        return None  # the engine says that there is no such feature
+
+
+def _many(value: Any) -> list[Any] | None:
+    """One of something as a list of one."""
+    if value is None:
+        return None
+    is_one = isinstance(value, str) or not hasattr(value, "__iter__")
+    return [value] if is_one else list(value)
+
+
+def _decimal(number: float | str | None) -> str | None:
+    """Supports and φ are decimals as they were written."""
+    return None if number is None else str(number)
+
+
+class Audit:
+    """What an audit found: subgroups, actions, and how they compare under each definition.
+
+    Made by :func:`facts.audit` or :func:`facts.load`. Every table is a frame of the type that was
+    audited. A *definition* is written as on the command line: ``"equal-effectiveness:micro"``,
+    ``"equal-cost-of-effectiveness:macro:0.3"``; where one leaves φ, a budget or the viewpoint open,
+    all that fit are meant. ``"paper"`` stands for the paper's twelve columns.
+
+    A *subgroup* is named by its place in :attr:`table`, by its predicate
+    (``"city = B, job = clerk"``, in any order) or by the id of one of its findings.
+    """
+
+    def __init__(self, found: _facts.Audit, frames: str) -> None:
+        self._found = found
+        self._frames = frames
+
+    # What it is about
+
+    @cached_property
+    def about(self) -> dict[str, Any]:
+        """Groups, sizes, settings, notes, model and data: everything but the findings."""
+        about: dict[str, Any] = json.loads(self._found.about())
+        return about
+
+    @property
+    def groups(self) -> list[str]:
+        """The groups that are compared."""
+        return [group["name"] for group in self.about["groups"]]
+
+    @property
+    def notes(self) -> list[str]:
+        """What the auditor should know about how it was made: guesses, dropped rows, …"""
+        return list(self.about["notes"])
+
+    @property
+    def definitions(self) -> dict[str, str]:
+        """The definitions that it is reported by, with their titles."""
+        return dict(self._found.definitions())
+
+    @property
+    def budgets(self) -> list[float]:
+        """Budgets chosen from the data: what it costs until half of a group achieves recourse."""
+        return self._found.budgets()
+
+    # Tables
+
+    @property
+    def subgroups(self) -> Any:
+        """All subgroups by all definitions: value of each group, score, rank, against whom."""
+        return self._frame(self._found.subgroups(list(self.definitions)))
+
+    @property
+    def actions(self) -> Any:
+        """All pairs of a subgroup and a valid action: cost, members flipped, effectiveness."""
+        return self._frame(self._found.actions())
+
+    def rank(self, definition: str, n: int | None = None, *, drop_fair: bool = False) -> Any:
+        """The subgroups by one definition, most unfair first.
+
+        Args:
+            definition: Which; see :class:`Audit`.
+            n: How many. Default all.
+            drop_fair: Leave out those with score 0.
+        """
+        ranked = self._frame(self._found.subgroups(self._found.expand(definition)))
+        if drop_fair:
+            ranked = _where_ranked(ranked, self._frames)
+        return ranked if n is None else ranked[:n]
+
+    def table(self, shows: str = "score", definitions: Sequence[str] | str | None = None) -> Any:
+        """A row for each subgroup, a column for each of the twelve definitions.
+
+        Args:
+            shows: ``"score"``, ``"rank"`` (missing where fair) or ``"against"``.
+            definitions: Which columns. Default those that the audit is reported by.
+        """
+        return self._frame(self._found.by_definition(self._ids(definitions), shows))
+
+    def ranking_analysis(self, definitions: Sequence[str] | str | None = None) -> Any:
+        """How many subgroups share rank 1, and against whom the findings are, by definition."""
+        return self._frame(self._found.ranking_analysis(self._ids(definitions)))
+
+    def aggregated_rankings(self, definitions: Sequence[str] | str | None = None) -> Any:
+        """Where the first of each definition (rows) stand under the others (columns), from 0 to 1."""
+        return self._frame(self._found.aggregated_rankings(self._ids(definitions)))
+
+    def ecd(self, subgroup: int | str) -> Any:
+        """The effectiveness–cost distributions of a subgroup, micro and macro, group by group."""
+        return self._frame(self._found.distributions(self._place(subgroup)))
+
+    def plot_ecd(self, subgroup: int | str, viewpoint: str = "micro", ax: Any = None) -> Any:
+        """Draws the effectiveness–cost distributions of a subgroup with matplotlib.
+
+        Args:
+            subgroup: Which; see :class:`Audit`.
+            viewpoint: ``"micro"`` (each chooses their own action) or ``"macro"`` (one for all).
+            ax: Axes to draw on. Default new ones.
+
+        Returns:
+            The axes.
+        """
+        place = self._place(subgroup)
+        title = f"If {self._found.text(place)}"
+        return _plot.plot_ecd(self._found.distributions(place), viewpoint, title, ax)
+
+    # Words
+
+    def show(
+        self,
+        n: int = 3,
+        definitions: Sequence[str] | str | None = None,
+        **choice: Any,
+    ) -> None:
+        """Prints the worst subgroups as comparative subgroup counterfactuals.
+
+        Args:
+            n: How many of each definition.
+            definitions: Which. Default three that ask who gets out at all, what it costs, and how much
+                choice there is; or those that were named when the audit was made.
+            choice: What to leave out, as on the command line: ``drop_fair`` (True),
+                ``drop_contained``, ``against="Female"``, ``all_actions``, ``at_least=0.3``
+                (effectiveness), ``at_most=10`` (cost), ``least_cost``,
+                ``where="occupation = Sales and age"``.
+        """
+        chosen = _choice(n, choice)
+        if definitions is None and list(self.definitions) == self._found.expand("paper"):
+            definitions = _facts.HEADLINES
+        text = self._found.findings(self._ids(definitions), chosen, sys.stdout.isatty())
+        print(text, end="")
+
+    def explain(self, subgroup: int | str) -> str:
+        """One subgroup under all definitions, in words: value of each group, score, rank, against."""
+        return self._found.subgroup(self._place(subgroup))
+
+    def summary(self) -> str:
+        """Groups, sizes and how each definition ranks, in words."""
+        return self._found.overview(False)
+
+    def diff(self, older: Audit, n: int = 10) -> str:
+        """Which findings appeared, vanished, grew or shrank since an older audit, in words."""
+        return self._found.diff(older._found, n, False)
+
+    # Files
+
+    def to_html(self, path: str | os.PathLike[str] | None = None) -> str | None:
+        """Writes everything as one page for a browser; without a path, gives it back."""
+        return self._write("html", path)
+
+    def to_json(self, path: str | os.PathLike[str] | None = None, n: int = 10) -> str | None:
+        """Writes the summary and the top findings as JSON; without a path, gives it back."""
+        return self._write("json", path, n)
+
+    def to_markdown(self, path: str | os.PathLike[str] | None = None, n: int = 10) -> str | None:
+        """Writes the summary and the top findings as Markdown; without a path, gives it back."""
+        return self._write("markdown", path, n)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Saves the audit, for :func:`facts.load` and ``facts show``.
+
+        A path that ends in ``.json.gz`` becomes one file. Any other is a folder, which gets the audit
+        and every form of report, as ``facts audit --out`` writes them.
+        """
+        self._found.save(os.fspath(path), not str(path).endswith(".json.gz"))
+
+    @staticmethod
+    def load(path: str | os.PathLike[str], frames: str | None = None) -> Audit:
+        """Reads a saved audit; see :func:`facts.load`."""
+        return load(path, frames)
+
+    # Notebooks and consoles
+
+    def _repr_html_(self) -> str:
+        return _html.summary(self)
+
+    def __repr__(self) -> str:
+        about = self.about
+        groups = " against ".join(self.groups) if len(self.groups) == 2 else ", ".join(self.groups)
+        return (
+            f"<facts.Audit of {about['model']['description']}: {groups}, "
+            f"{about['subgroups']:,} subgroups, {about['sizes']['pairs']:,} pairs>"
+        )
+
+    def __len__(self) -> int:
+        return int(self.about["subgroups"])
+
+    # Inside
+
+    def _frame(self, batch: _facts.Batch) -> Any:
+        return _frames.result(batch, self._frames)
+
+    def _ids(self, definitions: Sequence[str] | str | None) -> list[str] | None:
+        if definitions is None:
+            return None
+        wanted = [definitions] if isinstance(definitions, str) else definitions
+        ids = [id for one in wanted for id in self._found.expand(one)]
+        return list(dict.fromkeys(ids))
+
+    def _place(self, subgroup: int | str) -> int:
+        if isinstance(subgroup, str):
+            return self._found.find(subgroup)
+        if subgroup < 0:
+            raise IndexError(f"subgroups are numbered from 0; {subgroup} is none")
+        return int(subgroup)
+
+    def _worst(self, definition: str, n: int) -> list[dict[str, Any]]:
+        batch = self._found.subgroups([definition])
+        names = batch.names
+        scores = batch.numpy(names.index("score"))[0]
+        texts = batch.texts(names.index("subgroup"))
+        against = batch.texts(names.index("against"))
+        return [
+            {"subgroup": texts[i], "score": float(scores[i]), "against": against[i]}
+            for i in range(min(n, len(batch)))
+            if scores[i] > 0
+        ]
+
+    def _write(self, form: str, path: str | os.PathLike[str] | None, n: int = 10) -> str | None:
+        page = self._found.form(form, None, _choice(n, {}))
+        if path is None:
+            return page.decode()
+        _facts.write(os.fspath(path), page)
+        return None
+
+
+_CHOICE: dict[str, Any] = {
+    "drop_fair": True,
+    "drop_contained": False,
+    "against": None,
+    "all_actions": False,
+    "at_least": None,
+    "at_most": None,
+    "least_cost": False,
+    "where": None,
+}
+
+
+def _choice(n: int, choice: Mapping[str, Any]) -> dict[str, Any]:
+    for name in choice:
+        if name not in _CHOICE:
+            raise UsageError(f"`{name}` is no way to choose findings; there are: {', '.join(_CHOICE)}")
+    chosen = {"top": n, **_CHOICE, **choice}
+    chosen["at_least"] = _decimal(chosen["at_least"])
+    return chosen
+
+
+def _where_ranked(frame: Any, kind: str) -> Any:
+    if kind == "polars":
+        return frame.filter(frame["rank"].is_not_null())
+    if kind == "pyarrow":
+        return frame.filter(frame["rank"].is_valid())
+    return frame[frame["rank"].notna()]
+
+

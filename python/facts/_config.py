@@ -1,0 +1,142 @@
+"""Keyword arguments as a configuration: the same keys as in ``facts.toml``, with underscores."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from facts import _facts
+from facts._frames import Frame
+from facts.errors import UsageError
+
+
+@dataclass
+class Configured:
+    """A configuration, and what of it is code."""
+
+    config: dict[str, Any]
+    #: What is said of single features, without making a list of them.
+    overrides: dict[str, Any] = field(default_factory=dict)
+    folder: str | None = None
+    costs: dict[str, Callable[[Any, Any], Any]] = field(default_factory=dict)
+    allowed: dict[str, Callable[[Any, Any], Any]] = field(default_factory=dict)
+
+
+def configure(
+    frame: Frame,
+    *,
+    protected: str | Sequence[str] | Mapping[str, Mapping[str, Any]] | None,
+    features: Sequence[str] | Mapping[str, Mapping[str, Any]] | None,
+    config: str | os.PathLike[str] | Mapping[str, Any] | None,
+    sections: Mapping[str, Mapping[str, Any]],
+) -> Configured:
+    """Puts together what is said by a file, by keyword arguments and by the dtypes of a frame."""
+    made = Configured(_start(config, frame))
+    if isinstance(config, (str, os.PathLike)):
+        made.folder = os.path.dirname(os.path.abspath(config))
+    if protected is not None:
+        made.config["protected"] = {
+            name: _section(options, f"protected[{name!r}]")
+            for name, options in _by_name(protected).items()
+        }
+    if isinstance(features, Mapping):
+        for name, options in features.items():
+            made.overrides[name] = _feature(name, options, made)
+    elif features is not None:
+        # A list says which columns are features; what the file says of them stays.
+        said = made.config.get("features", {})
+        made.config["features"] = {name: said.get(name, {}) for name in features}
+    for section, options in sections.items():
+        said = {_key(key): _plain(value) for key, value in options.items() if value is not None}
+        if said:
+            made.config.setdefault(section, {}).update(said)
+    _take_orders(made, frame)
+    return made
+
+
+def _start(
+    config: str | os.PathLike[str] | Mapping[str, Any] | None, frame: Frame
+) -> dict[str, Any]:
+    if config is None:
+        return {}
+    if isinstance(config, Mapping):
+        started = _section(config, "config")
+    else:
+        started = json.loads(_facts.read_config(os.fspath(config)))
+    # The table and where results go are given in Python.
+    started.get("data", {}).pop("path", None)
+    started.get("report", {}).pop("out", None)
+    # A table for a model seldom holds the outcome, which only base rates would need.
+    if started.get("label", {}).get("column", "") not in frame.names:
+        started.pop("label", None)
+    return dict(started)
+
+
+def _by_name(names: str | Sequence[str] | Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
+    if isinstance(names, str):
+        return {names: {}}
+    if isinstance(names, Mapping):
+        return names
+    return {name: {} for name in names}
+
+
+def _feature(name: str, options: Mapping[str, Any], made: Configured) -> dict[str, Any]:
+    said = dict(_mapping(options, f"features[{name!r}]"))
+    if callable(said.get("cost")):
+        made.costs[name] = said.pop("cost")
+    if "allowed" in said:
+        rule = said.pop("allowed")
+        if not callable(rule):
+            raise UsageError(f"features[{name!r}]: `allowed` must be a function of two levels")
+        made.allowed[name] = rule
+    return _section(said, f"features[{name!r}]")
+
+
+def _take_orders(made: Configured, frame: Frame) -> None:
+    """Columns whose dtype has an order are ordinal, unless something else is said."""
+    config = made.config
+    data, listed = config.get("data", {}), config.get("features", {})
+    taken = {*config.get("protected", {}), *data.get("context", []), *data.get("ignore", [])}
+    taken |= {data.get("weight"), config.get("label", {}).get("column")}
+    for name, order in frame.orders().items():
+        if name in taken or (listed and name not in {*listed, *made.overrides}):
+            continue
+        said = {**listed.get(name, {}), **made.overrides.get(name, {})}
+        if not {"kind", "order", "quantiles", "equal-width", "edges"} & said.keys():
+            made.overrides.setdefault(name, {})["order"] = order
+
+
+def _mapping(options: Any, where: str) -> Mapping[str, Any]:
+    if not isinstance(options, Mapping):
+        raise UsageError(f"{where} must be a mapping of options, not {type(options).__name__}")
+    return options
+
+
+def _section(options: Mapping[str, Any], where: str) -> dict[str, Any]:
+    options = _mapping(options, where)
+    return {str(_key(key)): _plain(value) for key, value in options.items()}
+
+
+def _key(key: str) -> str:
+    return key.replace("_", "-") if isinstance(key, str) and key.isidentifier() else key
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON has it."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(inner) for key, inner in value.items()}
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, (str, bool, int, float)) or value is None:
+        return value
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if isinstance(value, (list, tuple, set, frozenset, np.ndarray)) or hasattr(value, "tolist"):
+        cells = value.tolist() if hasattr(value, "tolist") else value
+        return [_plain(inner) for inner in cells]
+    return str(value)

@@ -1,0 +1,449 @@
+"""Tables of pandas, polars and pyarrow: to the engine, and back in the type that came in.
+
+The engine speaks of *levels*, the model of rows. Each adapter hands its table to the engine once,
+and turns the engine's rows back into a frame of the same type, with the same columns in the same
+order and of the same dtypes, for the model to answer.
+"""
+
+from __future__ import annotations
+
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from facts._facts import Batch, Labels, Table
+from facts.errors import DataError, UsageError
+
+# The name of a table that comes from memory, in records and reports.
+_NAME = "a {} in memory"
+
+
+class Frame(ABC):
+    """A table of one library."""
+
+    #: The library, and what `Audit.load` calls it.
+    kind: str
+    #: The names of the columns.
+    names: list[str]
+
+    @abstractmethod
+    def table(self) -> Table:
+        """The table for the engine."""
+
+    @abstractmethod
+    def rows(self, batch: Batch) -> Any:
+        """Rows of the engine as a frame of the type that came in."""
+
+    @abstractmethod
+    def orders(self) -> dict[str, list[str]]:
+        """The order of levels, lowest first, of the columns whose dtype has one."""
+
+    def values(self, column: str) -> Mapping[str, Any] | None:
+        """The values of a column by label; None for plain numbers and text."""
+        return None
+
+
+def frame(X: Any) -> Frame:
+    """The adapter for a table."""
+    if isinstance(X, Frame):
+        return X
+    for name, adapter in _ADAPTERS.items():
+        library = sys.modules.get(name)
+        if library is not None and isinstance(X, _types(library, name)):
+            return adapter(X)
+    if hasattr(X, "__arrow_c_stream__"):
+        import pyarrow as pa
+
+        return ArrowFrame(pa.table(X))
+    raise TypeError(
+        "X must be a table with named columns: a pandas or polars DataFrame, a pyarrow Table, or "
+        f"anything that speaks the Arrow PyCapsule interface; this is a {type(X).__name__}"
+    )
+
+
+def result(batch: Batch, kind: str) -> Any:
+    """A table of the engine as a frame of a library."""
+    if kind == "polars":
+        import polars as pl
+
+        return pl.DataFrame(batch)
+    if kind == "pyarrow":
+        import pyarrow as pa
+
+        return pa.table(batch)
+    if kind != "pandas":
+        raise UsageError(f"there are frames of pandas, polars and pyarrow; `{kind}` is none of them")
+    import pandas as pd
+
+    columns: dict[str, Any] = {}
+    for place, name in enumerate(batch.names):
+        if batch.is_text(place):
+            columns[name] = batch.texts(place)
+            continue
+        values, missing = batch.numpy(place)
+        if missing is not None and values.dtype.kind == "f":
+            values[missing] = np.nan
+        elif missing is not None:
+            values = pd.array(values, dtype="UInt64")
+            values[missing] = pd.NA
+        elif values.dtype.kind == "u":
+            values = values.astype(np.int64)
+        columns[name] = values
+    return pd.DataFrame(columns)
+
+
+def default_kind() -> str:
+    """The library for results when no table came in: the first that is there."""
+    from importlib.util import find_spec
+
+    for kind in ("pandas", "polars", "pyarrow"):
+        if kind in sys.modules or find_spec(kind) is not None:
+            return kind
+    raise UsageError("tables need a library: install pandas, polars or pyarrow")
+
+
+def _types(library: Any, name: str) -> Any:
+    return (library.Table, library.RecordBatch) if name == "pyarrow" else library.DataFrame
+
+
+def _labels(values: Sequence[Any], column: str) -> list[str]:
+    """Labels of distinct values; where two read alike, they say more about themselves."""
+    labels = [str(value) for value in values]
+    if len(set(labels)) == len(labels):
+        return labels
+    counted: dict[str, int] = {}
+    for label in labels:
+        counted[label] = counted.get(label, 0) + 1
+    labels = [
+        f"{label} ({type(value).__name__})" if counted[label] > 1 else label
+        for label, value in zip(labels, values, strict=True)
+    ]
+    if len(set(labels)) < len(labels):
+        raise DataError(
+            f"column `{column}` has different values that read alike; turn it into text first"
+        )
+    return labels
+
+
+def _check_names(names: Sequence[str]) -> None:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise DataError(f"two columns are called `{name}`; rename one of them")
+        seen.add(name)
+
+
+class _Coded:
+    """A column that the engine gets as labels, with the way back."""
+
+    def __init__(self, codes: Any, labels: list[str], back: Callable[[Any], Any]) -> None:
+        self.codes = codes
+        self.labels = labels
+        self.places = Labels(labels)
+        self.back = back
+        self.order: list[str] | None = None
+        self.values: dict[str, Any] | None = None
+
+
+class _Plain:
+    """A column of numbers or Booleans, with the way back."""
+
+    def __init__(self, values: Any, missing: Any, back: Callable[[Any, Any], Any]) -> None:
+        self.values = values
+        self.missing = missing
+        self.back = back
+
+
+class PandasFrame(Frame):
+    """A pandas DataFrame."""
+
+    kind = "pandas"
+
+    def __init__(self, X: Any) -> None:
+        self.names = [str(name) for name in X.columns]
+        _check_names(self.names)
+        self.header = X.columns
+        self.length = len(X)
+        self.columns: list[_Coded | _Plain] = [
+            self._column(name, X.iloc[:, place]) for place, name in enumerate(self.names)
+        ]
+
+    def _column(self, name: str, series: Any) -> _Coded | _Plain:
+        import pandas as pd
+
+        dtype = series.dtype
+        if isinstance(dtype, pd.CategoricalDtype):
+            return self._categorical(name, series)
+        if isinstance(dtype, pd.IntervalDtype):
+            # In order of the numbers, as if it had been cut into ordered categories.
+            coded = self._categorical(name, series.astype("category").cat.as_ordered())
+            inner = coded.back
+            coded.back = lambda codes: pd.arrays.IntervalArray(inner(codes), dtype=dtype)
+            return coded
+        is_number = pd.api.types.is_bool_dtype(dtype) or (
+            pd.api.types.is_numeric_dtype(dtype) and not pd.api.types.is_complex_dtype(dtype)
+        )
+        if is_number and isinstance(dtype, np.dtype):
+            return self._numpy(series.to_numpy())
+        if is_number:
+            return self._nullable(series)
+        return self._other(name, series)
+
+    @staticmethod
+    def _categorical(name: str, series: Any) -> _Coded:
+        import pandas as pd
+
+        dtype = series.dtype
+        values = list(dtype.categories)
+        labels = _labels(values, name)
+        codes = series.cat.codes.to_numpy().astype(np.int32)
+        coded = _Coded(codes, labels, lambda codes: pd.Categorical.from_codes(codes, dtype=dtype))
+        coded.order = labels if dtype.ordered else None
+        coded.values = dict(zip(labels, values, strict=True))
+        return coded
+
+    @staticmethod
+    def _numpy(values: Any) -> _Plain:
+        dtype = values.dtype
+        if dtype.kind == "f":
+            wide = values if dtype in (np.float32, np.float64) else values.astype(np.float64)
+            missing = np.isnan(wide)
+
+            def back(numbers: Any, gaps: Any) -> Any:
+                if gaps is not None:
+                    numbers[gaps] = np.nan
+                return numbers.astype(dtype, copy=False)
+
+            return _Plain(wide, missing if missing.any() else None, back)
+        return _Plain(values, None, lambda numbers, _: numbers.astype(dtype, copy=False))
+
+    @staticmethod
+    def _nullable(series: Any) -> _Plain:
+        import pandas as pd
+
+        dtype = series.dtype
+        missing = series.isna().to_numpy(dtype=bool)
+        if pd.api.types.is_bool_dtype(dtype):
+            plain: Any = np.bool_
+        elif pd.api.types.is_float_dtype(dtype):
+            plain = np.float64
+        elif pd.api.types.is_unsigned_integer_dtype(dtype):
+            plain = np.uint64
+        else:
+            plain = np.int64
+        values = series.to_numpy(dtype=plain, na_value=plain(0))
+
+        def back(numbers: Any, gaps: Any) -> Any:
+            column = pd.array(numbers, dtype=dtype)
+            if gaps is not None:
+                column[gaps] = pd.NA
+            return column
+
+        return _Plain(values, missing if missing.any() else None, back)
+
+    @staticmethod
+    def _other(name: str, series: Any) -> _Coded:
+        import pandas as pd
+
+        try:
+            codes, uniques = pd.factorize(series)
+        except TypeError as error:
+            raise DataError(
+                f"column `{name}` holds values that cannot be told apart ({error}); "
+                "turn it into text or numbers first"
+            ) from error
+        values = list(uniques)
+        # None and NaN are both missing, and a model may know only one of them.
+        gaps = series[series.isna()]
+        is_numpy = isinstance(series.dtype, np.dtype)
+        taken = np.asarray(uniques, dtype=series.dtype) if is_numpy else uniques.array
+
+        def back(places: Any) -> Any:
+            if not is_numpy:
+                return pd.api.extensions.take(taken, places, allow_fill=True)
+            if len(taken) == 0:
+                cells = np.full(len(places), gaps.iloc[0], dtype=series.dtype)
+            else:
+                cells = taken[places]
+            if len(gaps):
+                cells[places < 0] = gaps.iloc[0]
+            # As a series, or pandas would guess what kind of objects these are.
+            return pd.Series(cells, dtype=series.dtype, copy=False)
+
+        coded = _Coded(codes.astype(np.int32), _labels(values, name), back)
+        if not all(isinstance(value, str) for value in values):
+            coded.values = dict(zip(coded.labels, values, strict=True))
+        return coded
+
+    def table(self) -> Table:
+        columns = [
+            (name, column.codes, column.labels, None)
+            if isinstance(column, _Coded)
+            else (name, column.values, None, column.missing)
+            for name, column in zip(self.names, self.columns, strict=True)
+        ]
+        return Table.from_columns(columns, self.length, _NAME.format("pandas DataFrame"))
+
+    def rows(self, batch: Batch) -> Any:
+        import pandas as pd
+
+        places = {name: place for place, name in enumerate(batch.names)}
+        cells: dict[int, Any] = {}
+        for target, (name, column) in enumerate(zip(self.names, self.columns, strict=True)):
+            place = places[name]
+            if isinstance(column, _Coded):
+                cells[target] = column.back(batch.codes(place, column.places))
+            else:
+                cells[target] = column.back(*batch.numpy(place))
+        rows = pd.DataFrame(cells, index=pd.RangeIndex(len(batch)), copy=False)
+        rows.columns = self.header
+        return rows
+
+    def orders(self) -> dict[str, list[str]]:
+        return {
+            name: column.order
+            for name, column in zip(self.names, self.columns, strict=True)
+            if isinstance(column, _Coded) and column.order is not None
+        }
+
+    def values(self, column: str) -> Mapping[str, Any] | None:
+        found = self.columns[self.names.index(column)]
+        return found.values if isinstance(found, _Coded) else None
+
+
+class PolarsFrame(Frame):
+    """A polars DataFrame."""
+
+    kind = "polars"
+
+    def __init__(self, X: Any) -> None:
+        import polars as pl
+
+        self.schema = X.schema
+        self.names = list(X.schema)
+        # Dates and the like have no place in the engine: it gets their labels.
+        self.others: dict[str, tuple[Any, Labels, dict[str, Any]]] = {}
+        for name, dtype in X.schema.items():
+            if dtype.is_numeric() and dtype != pl.Decimal:
+                continue
+            if dtype in (pl.Boolean, pl.String, pl.Categorical, pl.Enum, pl.Null):
+                continue
+            values = X[name].drop_nulls().unique(maintain_order=True)
+            labels = _labels(values.to_list(), name)
+            by_label = dict(zip(labels, values.to_list(), strict=True))
+            self.others[name] = (values, Labels(labels), by_label)
+            texts = X[name].replace_strict(values, labels, default=None, return_dtype=pl.String)
+            X = X.with_columns(texts.alias(name))
+        self.X = X
+
+    def table(self) -> Table:
+        return Table.from_arrow(self.X, _NAME.format("polars DataFrame"))
+
+    def rows(self, batch: Batch) -> Any:
+        import polars as pl
+
+        rows = pl.DataFrame(batch)
+        for name, (values, labels, _) in self.others.items():
+            codes = pl.Series(batch.codes(batch.names.index(name), labels))
+            places = codes.set(codes < 0, None)
+            rows = rows.with_columns(values.gather(places).alias(name))
+        return rows.select(list(self.schema)).cast(dict(self.schema))
+
+    def orders(self) -> dict[str, list[str]]:
+        import polars as pl
+
+        return {
+            name: dtype.categories.to_list()
+            for name, dtype in self.schema.items()
+            if isinstance(dtype, pl.Enum)
+        }
+
+    def values(self, column: str) -> Mapping[str, Any] | None:
+        return self.others[column][2] if column in self.others else None
+
+
+class ArrowFrame(Frame):
+    """A pyarrow Table or RecordBatch."""
+
+    kind = "pyarrow"
+
+    def __init__(self, X: Any) -> None:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        self.names = list(X.schema.names)
+        _check_names(self.names)
+        self.is_batch = isinstance(X, pa.RecordBatch)
+        self.schema = X.schema
+        self.others: dict[str, tuple[Any, Labels, dict[str, Any]]] = {}
+        if self.is_batch:
+            X = pa.Table.from_batches([X])
+        for place, field in enumerate(X.schema):
+            dtype = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+            known = (
+                pa.types.is_integer(dtype)
+                or pa.types.is_boolean(dtype)
+                or pa.types.is_null(dtype)
+                or dtype in (pa.float32(), pa.float64())
+                or dtype in (pa.string(), pa.large_string(), pa.string_view())
+            )
+            if known:
+                continue
+            column = X.column(place).combine_chunks()
+            if pa.types.is_dictionary(field.type):
+                column = column.dictionary_decode()
+            values = pc.drop_null(pc.unique(column))
+            labels = _labels(values.to_pylist(), field.name)
+            by_label = dict(zip(labels, values.to_pylist(), strict=True))
+            self.others[field.name] = (values, Labels(labels), by_label)
+            texts = pa.array(labels, pa.string()).take(pc.index_in(column, values))
+            X = X.set_column(place, field.name, texts)
+        self.X = X
+
+    def table(self) -> Table:
+        return Table.from_arrow(self.X, _NAME.format("pyarrow Table"))
+
+    def rows(self, batch: Batch) -> Any:
+        import pyarrow as pa
+
+        rows = pa.table(batch)
+        columns = []
+        for field in self.schema:
+            if field.name in self.others:
+                values, labels, _ = self.others[field.name]
+                codes = batch.codes(batch.names.index(field.name), labels)
+                column = values.take(pa.array(codes, mask=codes < 0))
+            else:
+                column = rows.column(field.name)
+            if pa.types.is_dictionary(field.type) and not pa.types.is_dictionary(column.type):
+                column = column.cast(field.type.value_type).dictionary_encode()
+            columns.append(column.cast(field.type))
+        table = pa.table(columns, schema=self.schema)
+        if not self.is_batch:
+            return table
+        batches = table.combine_chunks().to_batches()
+        return batches[0] if batches else pa.RecordBatch.from_pylist([], schema=self.schema)
+
+    def orders(self) -> dict[str, list[str]]:
+        import pyarrow as pa
+
+        orders = {}
+        for field in self.schema:
+            if pa.types.is_dictionary(field.type) and field.type.ordered:
+                chunks = self.X.column(field.name).unify_dictionaries().chunks
+                if chunks:
+                    orders[field.name] = [str(v) for v in chunks[0].dictionary.to_pylist()]
+        return orders
+
+    def values(self, column: str) -> Mapping[str, Any] | None:
+        return self.others[column][2] if column in self.others else None
+
+
+_ADAPTERS: dict[str, Callable[[Any], Frame]] = {
+    "pandas": PandasFrame,
+    "polars": PolarsFrame,
+    "pyarrow": ArrowFrame,
+}
