@@ -640,7 +640,7 @@ fn an_experiment_leaves_its_comparison_and_its_audit() {
     let cells = std::fs::read_to_string(out.join("reproduction.csv")).unwrap();
     assert_eq!(cells.lines().count(), 1 + 81 + 6 + 33 + 110);
     let markdown = std::fs::read_to_string(out.join("reproduction.md")).unwrap();
-    assert!(markdown.starts_with("# COMPAS, race protected: the authors' split"));
+    assert!(markdown.starts_with("# COMPAS, race protected: seed 131313 where"));
     validate("audit.schema.json", &unpacked(&out.join("audit.json.gz")));
     run(facts().args(["show", "--tables"]).arg(&out));
 
