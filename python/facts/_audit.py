@@ -123,7 +123,6 @@ def audit(
         sections={
             "data": {"context": context, "weight": weight, "missing_codes": missing_codes},
             "model": {
-                "spec": model if is_string else None,
                 "favourable": favourable,
                 "threshold": threshold if is_string else None,
                 "batch_rows": batch_rows,
@@ -154,6 +153,7 @@ def audit(
             json.dumps(made.config),
             json.dumps(made.overrides),
             made.folder,
+            model if is_string else None,
             None if is_string else (_models.asker(model, frame, threshold), _models.describe(model)),
             {name: of_levels(cost, _known(frame, name)) for name, cost in made.costs.items()},
             {name: of_levels(rule, _known(frame, name)) for name, rule in made.allowed.items()},

@@ -100,6 +100,7 @@ def audit(
     config: str,
     overrides: str,
     folder: str | None = None,
+    spec: str | None = None,
     ask: tuple[Callable[[Batch], Any], str] | None = None,
     costs: Mapping[str, Callable[[Any, Any], Any]] = ...,
     allowed: Mapping[str, Callable[[Any, Any], Any]] = ...,

@@ -24,7 +24,7 @@ def plot_ecd(batch: Batch, viewpoint: str, title: str, ax: Any) -> Any:
     if ax is None:
         _, ax = plt.subplots(figsize=(6.4, 3.8), layout="constrained")
     costs = batch.numpy(0)[0]
-    end = float(costs[-1]) * 1.08 if len(costs) else 1.0
+    end = float(costs[-1]) * 1.25 if len(costs) else 1.0
     places = [p for p, name in enumerate(batch.names) if name.startswith(f"{viewpoint} ")]
     for line, place in enumerate(places):
         values, _ = batch.numpy(place)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from importlib.util import find_spec
 from typing import Any
 
 Tell = Callable[[str, int, int], object]
 
-# Work that is done sooner than this is not worth a bar.
-_PATIENCE = 1.0
+# A phase that is over sooner than this is not worth a bar.
+_PATIENCE = 0.7
 
 
 def teller(progress: bool | Tell | None) -> tuple[Tell | None, Callable[[], None]]:
@@ -26,7 +27,11 @@ def teller(progress: bool | Tell | None) -> tuple[Tell | None, Callable[[], None
     if callable(progress):
         return progress, lambda: None
     try:
-        from tqdm.auto import tqdm
+        # Bars made of widgets only where there are widgets.
+        if find_spec("ipywidgets") is None:
+            from tqdm import tqdm
+        else:
+            from tqdm.auto import tqdm
     except ImportError:
         return None, lambda: None
     bars = _Bars(tqdm)
@@ -50,7 +55,7 @@ class _Bars:
     def tell(self, phase: str, done: int, total: int) -> None:
         if phase != self.phase:
             self.close()
-            self.phase = phase
+            self.phase, self.start = phase, time.monotonic()
         if total == 0 or (self.bar is None and time.monotonic() - self.start < _PATIENCE):
             return
         if self.bar is None:

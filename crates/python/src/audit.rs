@@ -31,11 +31,11 @@ pub(crate) struct Audit {
 }
 
 /// Audits a model on a table. `config` is a configuration as JSON, and
-/// `overrides` what is said of single features; `ask` is a function over batches
-/// with what it is called, or None where the configuration names a model. Costs and rules are
+/// `overrides` what is said of single features; `spec` names a model, or `ask` is
+/// a function over batches with what it is called; with neither, the configuration names one. Costs and rules are
 /// functions by feature; `progress` is told (phase, done, total).
 #[pyfunction]
-#[pyo3(signature = (table, config, overrides, folder=None, ask=None, costs=HashMap::new(), allowed=HashMap::new(), progress=None, keep_individuals=false))]
+#[pyo3(signature = (table, config, overrides, folder=None, spec=None, ask=None, costs=HashMap::new(), allowed=HashMap::new(), progress=None, keep_individuals=false))]
 #[expect(clippy::too_many_arguments, reason = "one call from one place")]
 pub(crate) fn audit(
     py: Python<'_>,
@@ -43,6 +43,7 @@ pub(crate) fn audit(
     config: &str,
     overrides: &str,
     folder: Option<PathBuf>,
+    spec: Option<String>,
     ask: Option<(Py<PyAny>, String)>,
     costs: HashMap<String, Py<PyAny>>,
     allowed: HashMap<String, Py<PyAny>>,
@@ -50,8 +51,10 @@ pub(crate) fn audit(
     keep_individuals: bool,
 ) -> PyResult<Audit> {
     let raised = Raised::default();
-    let config = Config::from_json(config, overrides, folder.as_deref())
+    let mut config = Config::from_json(config, overrides, folder.as_deref())
         .map_err(|error| failure::raise(py, &error))?;
+    // Named by the caller: not beside the configuration.
+    config.model.spec = spec.or(config.model.spec);
     let given = Given {
         model: ask.map(|(ask, description)| {
             let origin = ModelOrigin {

@@ -114,14 +114,19 @@ class FACTS(BaseEstimator):  # type: ignore[misc]
 
     Attributes:
         rules_by_if: For each subgroup and group its coverage and (action, effectiveness, cost), cost
-            being the number of changed features.
+            being the number of changed features (see ``macro_costs``).
         rules_with_cumulative: The same with weighted costs, cheapest first, and the share of members
             flipped by any action so far.
         top_rules: The subgroups that the last :meth:`bias_scan` kept.
         subgroup_costs: The metric of each group of each subgroup; None after "fair-tradeoff".
         unfairness: The trade-off of each subgroup; None after other metrics.
         dataset: The table that was fitted.
+        macro_costs: What actions cost in ``rules_by_if``. AIF360 0.6.1 counts changed features,
+            ``"changes"``; its later source, not on PyPI, takes the weights there too, and its tests
+            expect that: ``FACTS.macro_costs = "weighted"`` follows it.
     """
+
+    macro_costs: str = "changes"
 
     rules_by_if: Rules
     rules_with_cumulative: Rules
@@ -179,7 +184,7 @@ class FACTS(BaseEstimator):  # type: ignore[misc]
         self._affected = mined.affected
         self.rules_by_if, self.rules_with_cumulative = {}, {}
         for subgroup in listing.subgroups():
-            by_if, cumulative = listing.lists(subgroup, distances)
+            by_if, cumulative = listing.lists(subgroup, distances, self.macro_costs == "weighted")
             self.rules_by_if[subgroup.predicate] = by_if
             self.rules_with_cumulative[subgroup.predicate] = cumulative
         self.dataset = X.copy(deep=True)
@@ -374,6 +379,7 @@ def _mine(
             json.dumps(config),
             "{}",
             None,
+            None,
             (asker(clf, frame, None), describe(clf)),
             {},
             rules,
@@ -474,7 +480,7 @@ class _Listing:
         return {feature: self.values[feature].get(label, np.nan) for feature, label in items}
 
     def lists(
-        self, subgroup: _Subgroup, distances: Mapping[str, Any]
+        self, subgroup: _Subgroup, distances: Mapping[str, Any], weighted: bool
     ) -> tuple[_metrics.Sides, _metrics.Sides]:
         """A subgroup's actions one by one, and cumulated, by group."""
         own = subgroup.predicate
@@ -492,8 +498,12 @@ class _Listing:
             coverage = members / affected
             # As AIF360 computes it, rounding and all.
             thens: Thens = [
-                (then, 1 - (members - flips[g]) / (coverage * affected), float(changed))
-                for _, then, changed, flips in subgroup.actions
+                (
+                    then,
+                    1 - (members - flips[g]) / (coverage * affected),
+                    float(cost if weighted else changed),
+                )
+                for (_, then, changed, flips), cost in zip(subgroup.actions, costs, strict=True)
             ]
             by_if[group] = (coverage, thens)
             order = sorted(range(len(thens)), key=lambda i: (costs[i], thens[i][1]))

@@ -241,17 +241,15 @@ impl Feature {
     /// What is said here, and where nothing is, what `other` says.
     pub fn or(self, other: Self) -> Self {
         let bins_said = self.quantiles.or(self.equal_width).is_some() || self.edges.is_some();
-        let bins = if bins_said {
+        let kind_said = bins_said || self.order.is_some() || self.kind.is_some();
+        let bins = if kind_said {
             (self.quantiles, self.equal_width, self.edges)
-        } else if self.order.is_some() {
-            (None, None, None)
         } else {
             (other.quantiles, other.equal_width, other.edges)
         };
-        let kind_said = bins_said || self.order.is_some();
         Self {
             kind: self.kind.or(if kind_said { None } else { other.kind }),
-            order: self.order.or(if bins_said { None } else { other.order }),
+            order: self.order.or(if kind_said { None } else { other.order }),
             quantiles: bins.0,
             equal_width: bins.1,
             edges: bins.2,
@@ -635,6 +633,27 @@ mod tests {
             };
             assert!(text.contains(&name), "{name} is not in reference.toml");
         }
+    }
+
+    #[test]
+    fn whoever_names_a_kind_means_no_other() {
+        let guessed = Feature {
+            kind: Some(Kind::Binned),
+            quantiles: Some(5),
+            ..Feature::default()
+        };
+        let said = Feature {
+            kind: Some(Kind::Numeric),
+            ..Feature::default()
+        };
+        let both = said.or(guessed.clone());
+        assert_eq!((both.kind, both.quantiles), (Some(Kind::Numeric), None));
+        let weight = Feature {
+            weight: Some(2.0),
+            ..Feature::default()
+        };
+        let both = weight.or(guessed);
+        assert_eq!((both.kind, both.quantiles), (Some(Kind::Binned), Some(5)));
     }
 
     #[test]
