@@ -5,8 +5,8 @@
 //! time it, and the example shows what it finds.
 
 pub mod peers;
+pub mod reference;
 
-use std::collections::BTreeMap;
 use std::io::{Cursor, Read};
 
 use arrow_array::RecordBatch;
@@ -16,8 +16,7 @@ use facts_engine::population::{
 };
 use facts_engine::{Audit, Watch};
 use facts_input::{Options, Source};
-use facts_models::{AdditiveModel, Unseen};
-use serde::Deserialize;
+use facts_models::AdditiveModel;
 
 /// The age bins of the reference data, youngest first.
 pub const AGES: [&str; 5] = [
@@ -87,42 +86,7 @@ pub fn adult_audit(model: &dyn Model, support: &str) -> Result<Audit, Failure> {
 
 /// The reference model: the authors' logistic regression.
 pub fn adult_model() -> Result<AdditiveModel, Failure> {
-    #[derive(Deserialize)]
-    struct Coefficients {
-        intercept: f64,
-        onehot: Vec<OneHot>,
-        numeric: Vec<Number>,
-    }
-    #[derive(Deserialize)]
-    struct OneHot {
-        feature: String,
-        value: String,
-        coef: f64,
-    }
-    #[derive(Deserialize)]
-    struct Number {
-        feature: String,
-        coef: f64,
-    }
-    let text = include_str!("../data/adult-sex/model_coef.json");
-    let read: Coefficients = serde_json::from_str(text)?;
-    let mut levels: BTreeMap<String, BTreeMap<String, f64>> = BTreeMap::new();
-    for one in read.onehot {
-        levels
-            .entry(one.feature)
-            .or_default()
-            .insert(one.value, one.coef);
-    }
-    Ok(AdditiveModel {
-        intercept: read.intercept,
-        levels,
-        numbers: read
-            .numeric
-            .into_iter()
-            .map(|n| (n.feature, n.coef))
-            .collect(),
-        unseen: Unseen::Zero,
-    })
+    Ok(facts_reproduce::experiments::authors_model()?)
 }
 
 /// The text of a gzip-compressed file of the reference data.

@@ -4,198 +4,11 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)]
 
 use std::collections::{BTreeMap, HashMap};
-use std::io::Cursor;
 
-use arrow_array::cast::AsArray;
-use facts_engine::definitions::{Definition, paper_columns, parse};
 use facts_engine::distribution::{Subgroup, Viewpoint};
 use facts_engine::ranking::{Ranked, Ranking};
-use facts_engine::{Audit, Error, Options, Watch, audit};
-use facts_input::csv::ColumnType;
-use facts_input::{Options as InputOptions, Source};
-use facts_verification::{adult_model, adult_population, unpack};
-use serde::Deserialize;
-
-macro_rules! data {
-    ($file:literal) => {
-        include_bytes!(concat!("../data/adult-sex/", $file)).as_slice()
-    };
-}
-
-/// The reference results at one support.
-struct Reference {
-    support: &'static str,
-    rules: Rules,
-    scores: TextTable,
-    ranking_analysis: TextTable,
-    aggregated_rankings: TextTable,
-    budgets: Vec<f64>,
-    automatic_budgets: bool,
-}
-
-#[derive(Deserialize)]
-struct Rules {
-    items: Vec<(String, String)>,
-    subgroups: Vec<ReferenceSubgroup>,
-}
-
-#[derive(Deserialize)]
-struct ReferenceSubgroup {
-    p: Vec<usize>,
-    n: [u64; 2],
-    a: Vec<(Vec<usize>, [u64; 2], f64)>,
-    cum: [Vec<(usize, u64)>; 2],
-}
-
-#[derive(Deserialize)]
-struct Budgets {
-    budgets: Vec<f64>,
-    auto: bool,
-}
-
-impl Reference {
-    fn at_10_percent() -> Self {
-        Self::read(
-            "0.1",
-            data!("rules_s10.json.gz"),
-            data!("scores_s10.csv.gz"),
-            data!("ranking_analysis_s10.csv"),
-            data!("aggregated_rankings_s10.csv"),
-            data!("budgets_s10.json"),
-        )
-    }
-
-    fn at_5_percent() -> Self {
-        Self::read(
-            "0.05",
-            data!("rules_s05.json.gz"),
-            data!("scores_s05.csv.gz"),
-            data!("ranking_analysis_s05.csv"),
-            data!("aggregated_rankings_s05.csv"),
-            data!("budgets_s05.json"),
-        )
-    }
-
-    fn read(
-        support: &'static str,
-        rules: &[u8],
-        scores: &'static [u8],
-        ranking_analysis: &'static [u8],
-        aggregated_rankings: &'static [u8],
-        budgets: &[u8],
-    ) -> Self {
-        let budgets: Budgets = serde_json::from_slice(budgets).unwrap();
-        Self {
-            support,
-            rules: serde_json::from_str(&unpack(rules).unwrap()).unwrap(),
-            scores: TextTable::read(scores),
-            ranking_analysis: TextTable::read(ranking_analysis),
-            aggregated_rankings: TextTable::read(aggregated_rankings),
-            budgets: budgets.budgets,
-            automatic_budgets: budgets.auto,
-        }
-    }
-
-    /// Items as the engine reads them, in order of feature name.
-    fn text(&self, items: &[usize]) -> String {
-        let mut items: Vec<&(String, String)> =
-            items.iter().map(|&i| &self.rules.items[i]).collect();
-        items.sort();
-        let texts: Vec<String> = items.iter().map(|(f, v)| format!("{f} = {v}")).collect();
-        texts.join(", ")
-    }
-
-    fn audit(&self) -> Audit {
-        let options = Options::new().support(self.support.parse().unwrap());
-        let population = adult_population().unwrap();
-        audit(
-            &population,
-            &adult_model().unwrap(),
-            &options,
-            Watch::nobody(),
-        )
-        .unwrap()
-    }
-
-    /// The paper's columns; at 5 % the reference scores three more budgets, which come last.
-    fn columns(&self) -> Vec<Column> {
-        let headings = self
-            .scores
-            .header
-            .iter()
-            .filter_map(|h| h.strip_suffix("|score"));
-        let mut definitions = paper_columns(&self.budgets).unwrap();
-        let more = headings.clone().skip(definitions.len());
-        for heading in more {
-            let (_, budget) = heading.split_once('|').unwrap();
-            definitions
-                .push(parse(&format!("equal-effectiveness-within-budget:micro:{budget}")).unwrap());
-        }
-        headings
-            .zip(definitions)
-            .map(|(name, definition)| Column {
-                name: name.to_owned(),
-                definition,
-            })
-            .collect()
-    }
-
-    /// How the reference tables call the paper's columns.
-    fn names_in_tables(&self) -> &[String] {
-        &self.aggregated_rankings.header[1..]
-    }
-}
-
-/// One of the paper's twelve columns.
-struct Column {
-    /// As the reference scores call it.
-    name: String,
-    definition: Box<dyn Definition>,
-}
-
-/// A small table read as text.
-struct TextTable {
-    header: Vec<String>,
-    rows: Vec<Vec<String>>,
-}
-
-impl TextTable {
-    fn read(bytes: &'static [u8]) -> Self {
-        let open = |options: &InputOptions| {
-            facts_input::open(Source::reader("reference", Cursor::new(bytes)), options).unwrap()
-        };
-        let mut options = InputOptions::default();
-        let header: Vec<String> = {
-            let schema = open(&options).schema();
-            schema.fields().iter().map(|f| f.name().clone()).collect()
-        };
-        options.csv.types = header
-            .iter()
-            .map(|h| (h.clone(), ColumnType::Text))
-            .collect();
-        let mut rows = Vec::new();
-        for batch in open(&options) {
-            let batch = batch.unwrap();
-            for row in 0..batch.num_rows() {
-                let cell = |column: &arrow_array::ArrayRef| {
-                    let texts = column.as_string::<i32>();
-                    texts.iter().nth(row).flatten().unwrap_or("").to_owned()
-                };
-                rows.push(batch.columns().iter().map(cell).collect());
-            }
-        }
-        Self { header, rows }
-    }
-
-    fn cell<'t>(&'t self, row: &'t [String], column: &str) -> &'t str {
-        let found = self.header.iter().position(|h| h == column);
-        &row[found.unwrap_or_else(|| panic!("no column {column} in {:?}", self.header))]
-    }
-
-    fn number(&self, row: &[String], column: &str) -> f64 {
-        self.cell(row, column).parse().unwrap()
-    }
-}
+use facts_engine::{Audit, Error};
+use facts_verification::reference::{Column, GROUPS, Reference, ReferenceSubgroup, TextTable};
 
 /// The engine's subgroups by text.
 fn by_text(audit: &Audit) -> HashMap<String, &Subgroup> {
@@ -205,9 +18,6 @@ fn by_text(audit: &Audit) -> HashMap<String, &Subgroup> {
         .map(|s| (audit.text(&s.predicate), s))
         .collect()
 }
-
-/// Groups as the engine orders them.
-const GROUPS: [&str; 2] = ["Female", "Male"];
 
 fn near(a: f64, b: f64) -> bool {
     a == b || (a - b).abs() < 1e-9
@@ -280,7 +90,13 @@ fn reached_at_each_cost(subgroup: &Subgroup) -> [Vec<u64>; 2] {
     })
 }
 
-impl ReferenceSubgroup {
+/// What the tests ask of the reference.
+trait Cumulated {
+    fn reached_at_each_cost(&self) -> [Vec<u64>; 2];
+    fn trade_off_action_by_action(&self) -> f64;
+}
+
+impl Cumulated for ReferenceSubgroup {
     /// The authors' cumulated list, read where a cost level ends.
     fn reached_at_each_cost(&self) -> [Vec<u64>; 2] {
         [0, 1].map(|g| {

@@ -38,6 +38,7 @@ fn main() -> ExitCode {
         Command::Init(args) => commands::init::init(args, &reporter),
         Command::Audit(args) => commands::audit::audit(*args, &reporter),
         Command::Show(args) => commands::show::show(args, &reporter),
+        Command::Reproduce(args) => commands::reproduce::reproduce(args, &reporter),
         Command::Diff(args) => commands::diff::diff(args),
         Command::Completions { shell } => commands::shell::completions(shell),
         Command::Man { out } => commands::shell::manual(out, &reporter),

@@ -618,3 +618,37 @@ fn a_place_that_cannot_be_written_is_an_error_of_its_own() {
     );
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "in the way");
 }
+
+#[test]
+fn an_experiment_leaves_its_comparison_and_its_audit() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("compas");
+    run(facts()
+        .args(["reproduce", "-q", "compas", "--out"])
+        .arg(&out));
+    let comparison = std::fs::read(out.join("reproduction.json")).unwrap();
+    let comparison: Value = serde_json::from_slice(&comparison).unwrap();
+    assert_eq!(comparison["experiment"], "compas");
+    assert_eq!(comparison["stand_in"], false);
+    assert!(comparison["seconds"].is_number());
+    let label = &comparison["counts"][1];
+    assert_eq!(
+        (&label["paper"], &label["facts"]),
+        (&"745".into(), &"745".into())
+    );
+    // A row for each printed cell: three subgroups, coverages, and the two analysis tables.
+    let cells = std::fs::read_to_string(out.join("reproduction.csv")).unwrap();
+    assert_eq!(cells.lines().count(), 1 + 81 + 6 + 33 + 110);
+    let markdown = std::fs::read_to_string(out.join("reproduction.md")).unwrap();
+    assert!(markdown.starts_with("# COMPAS, race protected: seed 131313 where"));
+    validate("audit.schema.json", &unpacked(&out.join("audit.json.gz")));
+    run(facts().args(["show", "--tables"]).arg(&out));
+
+    let both = folder.path().join("both");
+    run(facts()
+        .args(["reproduce", "-q", "compas", "--variant", "both", "--out"])
+        .arg(&both));
+    assert_eq!(names(&both), ["compas-authors", "compas-own"]);
+    let first = std::fs::read(both.join("compas-authors/subgroups.csv")).unwrap();
+    assert_eq!(first, std::fs::read(out.join("subgroups.csv")).unwrap());
+}

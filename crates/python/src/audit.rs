@@ -69,6 +69,7 @@ pub(crate) fn audit(
         }),
         costs: model::costs(costs, &raised),
         allowed: model::rules(allowed, &raised),
+        ..Given::default()
     };
     let watching = Watching::new(progress);
     let made = interruptible(py, &watching, || {

@@ -137,7 +137,9 @@ impl From<facts_models::train::TrainError> for Failure {
     fn from(error: facts_models::train::TrainError) -> Self {
         use facts_models::train::TrainError;
         match error {
-            TrainError::Parameter { .. } | TrainError::UnknownColumn { .. } => Self::usage(error),
+            TrainError::Parameter { .. }
+            | TrainError::UnknownColumn { .. }
+            | TrainError::Seed { .. } => Self::usage(error),
             _ => Self::data(error),
         }
     }

@@ -5,16 +5,17 @@ use std::time::Duration;
 
 use arrow_array::{ArrayRef, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field, Schema};
+use arrow_select::concat::concat_batches;
 use facts_engine::flips::{Favourable, Model};
 use facts_engine::population::{Bins, Edges, Feature, Kind, Levels, Value, View};
-use facts_models::train::{ClassWeights, Training, split};
+use facts_models::train::{ClassWeights, Splitting, Training, split};
 use facts_models::{AdditiveModel, Fit, Headers, Input, OpenOptions, Parity, Remembering};
 use facts_report::{ModelOrigin, TrainingNote, text};
 
 use crate::config::{self, ClassWeightsName, Config, Declared};
 use crate::failure::Failure;
 use crate::listener::Listener;
-use crate::table::{encoded, sha256, without_missing};
+use crate::table::{Table, encoded, sha256, without_missing};
 
 /// The seed of the split unless the user gives one.
 const SEED: u64 = 131_313;
@@ -56,6 +57,15 @@ fn favourable(config: &Config) -> Favourable {
         None => Favourable::Positive,
         Some(class) => Favourable::Class(class.0.clone()),
     }
+}
+
+/// A model that was fitted elsewhere on the train part of a table, to be audited on the rest.
+#[derive(Debug)]
+pub struct FittedElsewhere {
+    /// The model.
+    pub model: AdditiveModel,
+    /// What it is, in a few words.
+    pub description: String,
 }
 
 /// A model fitted here, and the part of the table that it was not fitted on.
@@ -228,52 +238,100 @@ pub(crate) fn check_answers(
     })
 }
 
-/// Fits a model on part of a table, as the default that needs nothing else.
+/// What a model is to be fitted to, and the rows that it can be fitted on.
+struct Lesson {
+    training: Training,
+    favourable: String,
+    batches: Vec<RecordBatch>,
+    /// Rows left out because a feature, the label or a protected value is missing.
+    dropped: usize,
+}
+
+impl Lesson {
+    fn new(
+        config: &Config,
+        declared: &mut Declared,
+        batches: &[RecordBatch],
+    ) -> Result<Self, Failure> {
+        let label = config.label.column.clone().ok_or_else(|| {
+            Failure::usage("--model train fits a model to a label; name it with --label COLUMN")
+        })?;
+        let favourable = (config
+            .label
+            .favourable
+            .as_ref()
+            .or(config.model.favourable.as_ref()))
+        .map_or_else(
+            || guessed_favourable(batches, &label),
+            |text| Ok(text.0.clone()),
+        )?;
+        let codes = config.data.missing_codes.clone();
+        let mut complete = declared.dropping.clone();
+        complete.push((label.clone(), codes.clone()));
+        complete.extend(
+            config
+                .protected
+                .keys()
+                .map(|name| (name.clone(), codes.clone())),
+        );
+        let (batches, dropped) = without_missing(batches, &complete)?;
+        fix_label_bins(declared, &batches)?;
+
+        let exclude = columns_unseen(config, declared, &batches, &label);
+        let training = Training {
+            c: config.train.c.unwrap_or(1.0),
+            class_weights: match config.train.class_weights {
+                None | Some(config::ClassWeights::Named(ClassWeightsName::Equal)) => {
+                    ClassWeights::Equal
+                }
+                Some(config::ClassWeights::Named(ClassWeightsName::Balanced)) => {
+                    ClassWeights::Balanced
+                }
+                Some(config::ClassWeights::Given(unfavourable, favourable)) => {
+                    ClassWeights::Given {
+                        unfavourable,
+                        favourable,
+                    }
+                }
+            },
+            exclude,
+            ..Training::new(&label, favourable.trim())
+        };
+        Ok(Self {
+            training,
+            favourable,
+            batches,
+            dropped,
+        })
+    }
+}
+
+/// Fits the model that a configuration would train, on all rows of a table: where the rows to audit
+/// are in a table of their own. Bins that the model sees are those of this table.
+pub fn fit(config: &Config, table: &Table) -> Result<AdditiveModel, Failure> {
+    let mut declared = config::declare(config, &config::guess(&table.batches)?, None)?;
+    let lesson = Lesson::new(config, &mut declared, &table.batches)?;
+    let first = lesson.batches.first().map(RecordBatch::schema);
+    let schema = first.ok_or_else(|| Failure::data("the table to train on has no rows"))?;
+    let rows = concat_batches(&schema, &lesson.batches).map_err(Failure::data)?;
+    Ok(lesson.training.fit(&as_model_sees(&declared, &rows)?)?)
+}
+
+/// Fits a model on part of a table, as the default that needs nothing else; or takes one that was
+/// fitted elsewhere on that part.
 pub(crate) fn train(
     config: &Config,
     declared: &mut Declared,
     batches: &[RecordBatch],
+    given: Option<FittedElsewhere>,
 ) -> Result<Fitted, Failure> {
-    let label = config.label.column.clone().ok_or_else(|| {
-        Failure::usage("--model train fits a model to a label; name it with --label COLUMN")
-    })?;
-    let favourable = (config
-        .label
-        .favourable
-        .as_ref()
-        .or(config.model.favourable.as_ref()))
-    .map_or_else(
-        || guessed_favourable(batches, &label),
-        |text| Ok(text.0.clone()),
-    )?;
-    let codes = config.data.missing_codes.clone();
-    let mut complete = declared.dropping.clone();
-    complete.push((label.clone(), codes.clone()));
-    complete.extend(
-        config
-            .protected
-            .keys()
-            .map(|name| (name.clone(), codes.clone())),
-    );
-    let (batches, dropped) = without_missing(batches, &complete)?;
-    fix_label_bins(declared, &batches)?;
-
-    let exclude = columns_unseen(config, declared, &batches, &label);
-    let training = Training {
-        c: config.train.c.unwrap_or(1.0),
-        class_weights: match config.train.class_weights {
-            None | Some(config::ClassWeights::Named(ClassWeightsName::Equal)) => {
-                ClassWeights::Equal
-            }
-            Some(config::ClassWeights::Named(ClassWeightsName::Balanced)) => ClassWeights::Balanced,
-            Some(config::ClassWeights::Given(unfavourable, favourable)) => ClassWeights::Given {
-                unfavourable,
-                favourable,
-            },
-        },
-        exclude,
-        ..Training::new(&label, favourable.trim())
-    };
+    let Lesson {
+        training,
+        favourable,
+        batches,
+        dropped,
+    } = Lesson::new(config, declared, batches)?;
+    let label = training.label.clone();
     let seed = config.train.seed.unwrap_or(SEED);
     let test_percent = config.train.test_percent.unwrap_or(TEST_PERCENT);
     if !(1..=99).contains(&test_percent) {
@@ -281,8 +339,20 @@ pub(crate) fn train(
             "{test_percent} percent are to be audited; give 1 to 99"
         )));
     }
-    let parts = split(&batches, &training, test_percent, seed)?;
-    let mut model = training.fit(&as_model_sees(declared, &parts.train)?)?;
+    let splitting = match config.train.split {
+        None | Some(config::Splitting::Own) => Splitting::Own,
+        Some(config::Splitting::ScikitLearn) => Splitting::ScikitLearn,
+    };
+    let parts = split(&batches, &training, splitting, test_percent, seed)?;
+    let fitted_here = given.is_none();
+    let (mut model, description) = match given {
+        Some(given) => (given.model, given.description),
+        None => {
+            let model = training.fit(&as_model_sees(declared, &parts.train)?)?;
+            let columns = model.columns().count();
+            (model, format!("logistic regression, {columns} columns"))
+        }
+    };
     if let Some(threshold) = config.model.threshold {
         model = model.with_threshold(threshold).map_err(Failure::usage)?;
     }
@@ -292,8 +362,8 @@ pub(crate) fn train(
         ready: Ready {
             inputs: None,
             origin: ModelOrigin {
-                spec: "train".to_owned(),
-                description: format!("logistic regression, {} columns", inputs.len()),
+                spec: if fitted_here { "train" } else { "linear" }.to_owned(),
+                description,
                 sha256: None,
                 reads_protected: Some(
                     config
@@ -303,7 +373,7 @@ pub(crate) fn train(
                         .cloned()
                         .collect(),
                 ),
-                training: Some(TrainingNote {
+                training: fitted_here.then(|| TrainingNote {
                     label,
                     favourable,
                     train_rows: parts.train.num_rows() as u64,

@@ -15,7 +15,7 @@ use serde_json::json;
 use crate::config::{self, Config, Declared, declare, guess};
 use crate::failure::Failure;
 use crate::listener::Listener;
-use crate::model::{self, Ready};
+use crate::model::{self, FittedElsewhere, Ready};
 use crate::table::Table;
 
 /// The tool and its version, as records name it.
@@ -26,6 +26,9 @@ pub const TOOL: &str = concat!("facts ", env!("CARGO_PKG_VERSION"));
 pub struct Given {
     /// A model that is at hand, and need not be opened or fitted.
     pub model: Option<(Box<dyn Model + Send>, ModelOrigin)>,
+    /// A model that was fitted elsewhere on the train part of the table, for a configuration that
+    /// would train one.
+    pub fitted: Option<FittedElsewhere>,
     /// What changing a feature costs, by the feature's name.
     pub costs: HashMap<String, CostFunction>,
     /// Which transitions of a feature are allowed, by the feature's name.
@@ -36,6 +39,7 @@ impl std::fmt::Debug for Given {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Given")
             .field("model", &self.model.as_ref().map(|(_, origin)| origin))
+            .field("fitted", &self.fitted)
             .field("costs", &self.costs.keys())
             .field("allowed", &self.allowed.keys())
             .finish()
@@ -78,7 +82,7 @@ pub fn run_with(
     } else if config::is_train(config) {
         let mut columns = declare(config, &guessed, None)?;
         listener.step("fitting a model");
-        let trained = model::train(config, &mut columns, &table.batches)?;
+        let trained = model::train(config, &mut columns, &table.batches, given.fitted)?;
         if trained.dropped > 0 {
             notes.push(format!(
                 "{} of {} rows miss a value and were left out before the model was fitted",

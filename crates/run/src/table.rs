@@ -66,13 +66,19 @@ impl Table {
         let name = source.name();
         let table = facts_input::open(source, &options(data)?)?;
         let batches = table.collect::<Result<Vec<_>, _>>()?;
-        let batches = batches
-            .into_iter()
-            .map(|batch| replaced(batch, data))
-            .collect::<Result<_, _>>()?;
+        Self::prepared(batches, Origin { name, sha256: None }, data)
+    }
+
+    /// A table of rows that are there already, prepared as the configuration says.
+    pub fn prepared(
+        batches: Vec<RecordBatch>,
+        origin: Origin,
+        data: &config::Data,
+    ) -> Result<Self, Failure> {
+        let prepare = |batch| replaced(cut(kept(batch, data)?, data)?, data);
         Ok(Self {
-            batches,
-            origin: Origin { name, sha256: None },
+            batches: batches.into_iter().map(prepare).collect::<Result<_, _>>()?,
+            origin,
         })
     }
 
@@ -170,23 +176,104 @@ fn options(data: &config::Data) -> Result<Options, Failure> {
     })
 }
 
-/// A batch with the values that the configuration replaces; the model sees them replaced too.
-fn replaced(batch: RecordBatch, data: &config::Data) -> Result<RecordBatch, Failure> {
-    if data.replace.is_empty() {
+/// A batch without the rows that the configuration does not keep.
+fn kept(batch: RecordBatch, data: &config::Data) -> Result<RecordBatch, Failure> {
+    if data.keep.is_empty() {
         return Ok(batch);
     }
+    let mut keep = vec![true; batch.num_rows()];
+    for (name, wanted) in &data.keep {
+        let place = place_of("data.keep", name, &batch)?;
+        let (column, codes) = Column::of(name, batch.column(place))?;
+        let is_kept = |value: &Value| match (value, wanted) {
+            (Value::Null, _) => false,
+            (value, config::Keep::Range { from, to }) => {
+                value.number().is_some_and(|n| *from <= n && n <= *to)
+            }
+            (value, config::Keep::Values(values)) => {
+                let label = value.label();
+                values
+                    .iter()
+                    .any(|wanted| wanted.0 == "*" || wanted.0 == label.trim())
+            }
+        };
+        let by_code: Vec<bool> = column.values().iter().map(is_kept).collect();
+        for (keep, code) in keep.iter_mut().zip(codes) {
+            *keep &= by_code[code as usize];
+        }
+    }
+    filter_record_batch(&batch, &BooleanArray::from(keep)).map_err(Failure::data)
+}
+
+/// A batch with labels of bins in the place of the numbers that the configuration cuts.
+fn cut(batch: RecordBatch, data: &config::Data) -> Result<RecordBatch, Failure> {
+    let mut batch = batch;
+    for (name, bins) in &data.cut {
+        let refuse = |why: String| Failure::usage(format!("data.cut.{name}: {why}"));
+        let ascend = bins.edges.windows(2).all(|pair| pair[0] < pair[1]);
+        if !ascend || bins.labels.is_empty() || bins.edges.len() != bins.labels.len() + 1 {
+            return Err(refuse(format!(
+                "{} labels need {} ascending edges",
+                bins.labels.len(),
+                bins.labels.len() + 1
+            )));
+        }
+        let place = place_of("data.cut", name, &batch)?;
+        let (column, codes) = Column::of(name, batch.column(place))?;
+        let label = |value: &Value| -> Result<Option<&str>, Failure> {
+            if *value == Value::Null {
+                return Ok(None);
+            }
+            let number = value.number().filter(|number| {
+                bins.edges[0] <= *number && *number <= bins.edges[bins.labels.len()]
+            });
+            let number = number
+                .ok_or_else(|| refuse(format!("`{}` lies in no bin", value.label().trim())))?;
+            let bin = bins.edges.partition_point(|edge| *edge < number);
+            Ok(Some(&bins.labels[bin.saturating_sub(1)]))
+        };
+        let by_code: Vec<Option<&str>> = (column.values().iter())
+            .map(label)
+            .collect::<Result<_, _>>()?;
+        let cells = codes.iter().map(|&code| by_code[code as usize]).collect();
+        batch = with_text(&batch, place, cells)?;
+    }
+    Ok(batch)
+}
+
+/// A batch with text in the place of one of its columns.
+fn with_text(
+    batch: &RecordBatch,
+    place: usize,
+    cells: StringArray,
+) -> Result<RecordBatch, Failure> {
     let schema = batch.schema();
     let mut fields: Vec<Field> = schema.fields().iter().map(|f| f.as_ref().clone()).collect();
     let mut columns = batch.columns().to_vec();
+    fields[place] = Field::new(fields[place].name(), DataType::Utf8, true);
+    columns[place] = std::sync::Arc::new(cells);
+    let schema = std::sync::Arc::new(Schema::new(fields));
+    RecordBatch::try_new(schema, columns).map_err(Failure::data)
+}
+
+/// The place of a column that a key of the configuration names.
+fn place_of(key: &str, name: &str, batch: &RecordBatch) -> Result<usize, Failure> {
+    let schema = batch.schema();
+    schema.index_of(name).map_err(|_| {
+        let known: Vec<&str> = schema.fields().iter().map(|f| f.name().as_str()).collect();
+        Failure::usage(format!(
+            "{key} names the column `{name}`; the table has: {}",
+            known.join(", ")
+        ))
+    })
+}
+
+/// A batch with the values that the configuration replaces; the model sees them replaced too.
+fn replaced(batch: RecordBatch, data: &config::Data) -> Result<RecordBatch, Failure> {
+    let mut batch = batch;
     for (name, table) in &data.replace {
-        let place = schema.index_of(name).map_err(|_| {
-            let known: Vec<&str> = fields.iter().map(|f| f.name().as_str()).collect();
-            Failure::usage(format!(
-                "data.replace names the column `{name}`; the table has: {}",
-                known.join(", ")
-            ))
-        })?;
-        let (column, codes) = Column::of(name, &columns[place])?;
+        let place = place_of("data.replace", name, &batch)?;
+        let (column, codes) = Column::of(name, batch.column(place))?;
         let values: Vec<Option<String>> = (column.values().iter())
             .map(|value| match value {
                 Value::Null => None,
@@ -198,11 +285,9 @@ fn replaced(batch: RecordBatch, data: &config::Data) -> Result<RecordBatch, Fail
             })
             .collect();
         let cells = codes.iter().map(|&code| values[code as usize].as_deref());
-        columns[place] = std::sync::Arc::new(cells.collect::<StringArray>());
-        fields[place] = Field::new(name, DataType::Utf8, true);
+        batch = with_text(&batch, place, cells.collect())?;
     }
-    let schema = std::sync::Arc::new(Schema::new(fields));
-    RecordBatch::try_new(schema, columns).map_err(Failure::data)
+    Ok(batch)
 }
 
 /// The distinct values of a column, and the code of each row.
@@ -253,4 +338,64 @@ pub(crate) fn without_missing(
         kept.push(batch.map_err(Failure::data)?);
     }
     Ok((kept, dropped))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn prepared(settings: &str) -> Result<Vec<Option<String>>, Failure> {
+        let text = "score,charge\n10,F\n31,M\n,M\n2,O\n-5,\n";
+        let config = config::Config::parse("facts.toml", settings, &[])?;
+        let table = Table::from_source(Source::reader("t.csv", text.as_bytes()), &config.data)?;
+        let cells = table.batches.iter().flat_map(|batch| {
+            let (column, codes) = Column::of("score", batch.column(0)).unwrap();
+            let label = |code: u32| match &column.values()[code as usize] {
+                Value::Null => None,
+                value => Some(value.label()),
+            };
+            codes.into_iter().map(label).collect::<Vec<_>>()
+        });
+        Ok(cells.collect())
+    }
+
+    fn some(cells: &[&str]) -> Vec<Option<String>> {
+        cells.iter().map(|cell| Some((*cell).to_owned())).collect()
+    }
+
+    #[test]
+    fn rows_are_kept_by_value_and_by_number() {
+        let kept = prepared("data.keep.charge = [\"F\", \"O\"]\n").unwrap();
+        assert_eq!(kept, some(&["10", "2"]));
+        let kept = prepared("data.keep.score = { from = -5, to = 10 }\n").unwrap();
+        assert_eq!(kept, some(&["10", "2", "-5"]));
+        let kept = prepared("data.keep = { charge = [\"*\"], score = [\"*\"] }\n").unwrap();
+        assert_eq!(kept, some(&["10", "31", "2"]));
+        let error = prepared("data.keep.chrage = [\"F\"]\n").unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "data.keep names the column `chrage`; the table has: score, charge"
+        );
+        let error = prepared("data.keep.charge = \"F\"\n").unwrap_err();
+        assert!(
+            error.to_string().contains("expected a list of values"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn numbers_become_labels() {
+        let cut = "data.cut.score = { edges = [-5, 2, 50], labels = [\"low\", \"high\"] }\n";
+        let labels = prepared(cut).unwrap();
+        let mut expected = some(&["high", "high", "low", "low"]);
+        expected.insert(2, None);
+        assert_eq!(labels, expected);
+        let error = prepared(&cut.replace("50", "20")).unwrap_err();
+        assert_eq!(error.to_string(), "data.cut.score: `31` lies in no bin");
+        let error = prepared(&cut.replace("2, ", "")).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "data.cut.score: 2 labels need 3 ascending edges"
+        );
+    }
 }

@@ -88,6 +88,11 @@ pub(crate) fn write(
     reporter.step("writing the reports");
     let mut files = Files::default();
     saved::whole(folder, report, showing, &mut files, reporter)?;
+    publish(files, folder, reporter)
+}
+
+/// Puts the files of a folder in their places, and says so.
+pub(crate) fn publish(files: Files, folder: &Path, reporter: &Reporter) -> Result<(), Failure> {
     reporter.clear();
     let paths = files.publish(reporter)?;
     let names: Vec<String> = (paths.iter())

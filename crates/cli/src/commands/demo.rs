@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use facts_engine::definitions;
 use facts_report::text::{self, Palette};
 use facts_report::{Report, Showing, overview};
+use facts_reproduce::tables::ADULT;
 use facts_run::{Config, Failure, Table, files, run};
 
 use super::audit::{form, write};
@@ -13,7 +14,6 @@ use crate::args::DemoArgs;
 use crate::output;
 use crate::progress::Reporter;
 
-const DATA: &[u8] = include_bytes!("../../../../data/adult/adult.csv.gz");
 const CONFIG: &str = include_str!("../../../../data/adult/facts.toml");
 
 /// The definitions whose worst subgroups are shown: who gets out at all, what it costs, how much
@@ -34,7 +34,7 @@ pub(crate) fn demo(args: DemoArgs, reporter: &Reporter) -> Result<ExitCode, Fail
         return Ok(ExitCode::SUCCESS);
     }
     let config = Config::parse("the demo's configuration", CONFIG, &[])?;
-    let table = Table::embedded("adult.csv.gz", DATA, &config.data)?;
+    let table = Table::embedded("adult.csv.gz", ADULT, &config.data)?;
     let record = run(&config, &table, reporter)?;
     let seconds = reporter.seconds();
     let report = Report::new(&record)?;

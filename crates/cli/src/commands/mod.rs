@@ -5,5 +5,6 @@ pub(crate) mod demo;
 pub(crate) mod diff;
 pub(crate) mod explain;
 pub(crate) mod init;
+pub(crate) mod reproduce;
 pub(crate) mod shell;
 pub(crate) mod show;

@@ -9,6 +9,7 @@
 //! coefficients needs ten steps and no tolerance to tune.
 
 mod newton;
+mod scikit;
 mod split;
 
 use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch};
@@ -17,7 +18,7 @@ use facts_engine::population::{Column, Value};
 use thiserror::Error;
 
 use self::newton::{Problem, Row};
-pub use self::split::{Split, split};
+pub use self::split::{Split, Splitting, split};
 use crate::additive::{AdditiveModel, Unseen};
 
 /// More coefficients than this are refused: their matrix of second derivatives would not fit.
@@ -102,6 +103,12 @@ pub enum TrainError {
         what: &'static str,
         /// What was given.
         value: f64,
+    },
+    /// A seed that numpy's generator does not take.
+    #[error("the seed is {seed}, and scikit-learn takes at most 4294967295")]
+    Seed {
+        /// What was given.
+        seed: u64,
     },
     /// The table's batches do not fit together.
     #[error("{0}")]

@@ -4,9 +4,21 @@ use arrow_array::{RecordBatch, UInt64Array};
 use arrow_select::concat::concat_batches;
 use arrow_select::take::take_record_batch;
 
-use super::{TrainError, Training};
+use super::{TrainError, Training, scikit};
 
-/// A table in two parts, each in the table's order.
+/// How rows are drawn for the test part. Either way both parts have the same share of favourable
+/// outcomes, as far as whole rows allow, and a seed gives the same rows everywhere.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Splitting {
+    /// So many percent of each class, rounded to the nearest row; both parts keep the table's order.
+    #[default]
+    Own,
+    /// The rows, in the order, of scikit-learn's
+    /// `train_test_split(table, test_size=…, stratify=label, random_state=seed)`.
+    ScikitLearn,
+}
+
+/// A table in two parts.
 #[derive(Clone, Debug)]
 pub struct Split {
     /// What a model is fitted on.
@@ -15,12 +27,11 @@ pub struct Split {
     pub test: RecordBatch,
 }
 
-/// Splits a table so that both parts have the same share of favourable outcomes, as far as whole
-/// rows allow: `test_percent` of each class, rounded to the nearest row, go to the test part. The
-/// same seed gives the same split everywhere.
+/// Splits a table: `test_percent` of its rows are for the audit, the others to train on.
 pub fn split(
     batches: &[RecordBatch],
     training: &Training,
+    splitting: Splitting,
     test_percent: u8,
     seed: u64,
 ) -> Result<Split, TrainError> {
@@ -30,6 +41,25 @@ pub fn split(
     let table = concat_batches(&first.schema(), batches)
         .map_err(|error| TrainError::Table(error.to_string()))?;
     let favourable = training.outcomes(&table)?;
+    let (train, test) = match splitting {
+        Splitting::Own => own_split(&favourable, test_percent, seed),
+        Splitting::ScikitLearn => {
+            let seed = u32::try_from(seed).map_err(|_| TrainError::Seed { seed })?;
+            scikit::train_test_split(&favourable, test_percent.min(100), seed)
+        }
+    };
+    let part = |rows: Vec<usize>| {
+        let rows = rows.into_iter().map(|row| row as u64);
+        take_record_batch(&table, &UInt64Array::from_iter_values(rows))
+            .map_err(|error| TrainError::Table(error.to_string()))
+    };
+    Ok(Split {
+        train: part(train)?,
+        test: part(test)?,
+    })
+}
+
+fn own_split(favourable: &[bool], test_percent: u8, seed: u64) -> (Vec<usize>, Vec<usize>) {
     let mut random = SplitMix(seed);
     let mut in_test = vec![false; favourable.len()];
     for class in [false, true] {
@@ -44,17 +74,7 @@ pub fn split(
             in_test[rows[i]] = true;
         }
     }
-    let part = |test: bool| {
-        let rows = (0..in_test.len())
-            .filter(|&i| in_test[i] == test)
-            .map(|i| i as u64);
-        take_record_batch(&table, &UInt64Array::from_iter_values(rows))
-            .map_err(|error| TrainError::Table(error.to_string()))
-    };
-    Ok(Split {
-        train: part(false)?,
-        test: part(true)?,
-    })
+    (0..in_test.len()).partition(|&row| !in_test[row])
 }
 
 /// SplitMix64: a small generator with a published sequence, so that a seed means the same split on
@@ -98,7 +118,14 @@ mod tests {
         let outcomes: ArrayRef = Arc::new(StringArray::from_iter_values(outcomes));
         let table = RecordBatch::try_from_iter([("id", ids), ("outcome", outcomes)]).unwrap();
         let training = Training::new("outcome", "yes");
-        let one = split(&[table.slice(0, 40), table.slice(40, 60)], &training, 30, 7).unwrap();
+        let one = split(
+            &[table.slice(0, 40), table.slice(40, 60)],
+            &training,
+            Splitting::Own,
+            30,
+            7,
+        )
+        .unwrap();
         assert_eq!((one.train.num_rows(), one.test.num_rows()), (69, 31));
         let yes = training
             .outcomes(&one.test)
@@ -107,9 +134,16 @@ mod tests {
             .filter(|yes| **yes)
             .count();
         assert_eq!(yes, 8);
-        let again = split(std::slice::from_ref(&table), &training, 30, 7).unwrap();
+        let again = split(
+            std::slice::from_ref(&table),
+            &training,
+            Splitting::Own,
+            30,
+            7,
+        )
+        .unwrap();
         assert_eq!(again.test, one.test);
-        let other = split(&[table], &training, 30, 8).unwrap();
+        let other = split(&[table], &training, Splitting::Own, 30, 8).unwrap();
         assert_ne!(other.test, one.test);
     }
 

@@ -69,6 +69,29 @@ pub struct Data {
     pub context: Vec<String>,
     /// Values to replace before anything else sees them, by column.
     pub replace: BTreeMap<String, BTreeMap<String, String>>,
+    /// By column, the values of the rows to keep; the others are nobody's.
+    pub keep: BTreeMap<String, Keep>,
+    /// Numbers that become the labels of bins before anything else sees them, by column.
+    pub cut: BTreeMap<String, Cut>,
+}
+
+/// Bins of a column of numbers, which are then the column.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cut {
+    pub edges: Vec<f64>,
+    pub labels: Vec<String>,
+}
+
+/// Which values of a column its rows are kept for; never a missing one.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(
+    untagged,
+    expecting = "expected a list of values, [\"*\"] for all that are not missing, or { from = 0, to = 9 }"
+)]
+pub enum Keep {
+    Values(Vec<Text>),
+    Range { from: f64, to: f64 },
 }
 
 /// The format of the table, when it is not to be guessed.
@@ -132,11 +155,20 @@ pub struct Model {
 pub struct Train {
     pub test_percent: Option<u8>,
     pub seed: Option<u64>,
+    pub split: Option<Splitting>,
     pub c: Option<f64>,
     pub class_weights: Option<ClassWeights>,
     /// Columns that the model is not to see.
     pub exclude: Vec<String>,
     pub save: Option<PathBuf>,
+}
+
+/// How the rows to audit are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Splitting {
+    Own,
+    ScikitLearn,
 }
 
 /// How heavily each class counts while a model is fitted.
