@@ -46,8 +46,17 @@ def test_a_python_model_and_the_command_line_find_the_same(audit: facts.Audit, p
     assert audit.about["model"]["description"] == "Python function keeps"
 
 
-def to_pandas(rows: Any) -> pd.DataFrame:
-    return pd.DataFrame({name: rows[name].to_numpy(zero_copy_only=False) for name in rows.schema.names})
+def test_a_configuration_may_choose_and_replace(audit: facts.Audit, people: pd.DataFrame) -> None:
+    config = {"data": {"keep": {"region": ["north", "south"]}}}
+    known = people[people["region"] != "?"]
+    kept = facts.audit(keeps, people, **OPTIONS, config=config)
+    assert findings(kept) == findings(facts.audit(keeps, known, **OPTIONS))
+    renamed = people.replace({"job": {"clerk": "office clerk"}})
+    config = {"data": {"replace": {"job": {"office clerk": "clerk"}}}}
+    by_string = facts.audit(f"linear:{HIRING / 'model.json'}", renamed, **OPTIONS, config=config)
+    assert findings(by_string) == findings(audit)
+    with pytest.raises(facts.UsageError, match="change X itself"):
+        facts.audit(keeps, renamed, **OPTIONS, config=config)
 
 
 def polars_model(rows: pl.DataFrame) -> np.ndarray:

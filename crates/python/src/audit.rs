@@ -55,6 +55,14 @@ pub(crate) fn audit(
         .map_err(|error| failure::raise(py, &error))?;
     // Named by the caller: not beside the configuration.
     config.model.spec = spec.or(config.model.spec);
+    let data = &config.data;
+    if ask.is_some() && !(data.replace.is_empty() && data.cut.is_empty()) {
+        let message = "data.replace and data.cut change what the model sees; with a model in Python, change X itself";
+        return Err(failure::usage(py, message));
+    }
+    let (batches, origin) = (table.inner.batches.clone(), table.inner.origin.clone());
+    let table = facts_run::Table::prepared(batches, origin, data)
+        .map_err(|error| failure::raise(py, &error))?;
     let given = Given {
         model: ask.map(|(ask, description)| {
             let origin = ModelOrigin {
@@ -73,7 +81,7 @@ pub(crate) fn audit(
     };
     let watching = Watching::new(progress);
     let made = interruptible(py, &watching, || {
-        run_with(&config, &table.inner, given, &watching)
+        run_with(&config, &table, given, &watching)
     })?;
     match (made, raised.take()) {
         (Ok(_), Some(cause)) => Err(cause),
