@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import operator
 import os
 import sys
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, overload
+
+import numpy as np
 
 from facts import _facts, _frames, _html, _models, _plot
-from facts._config import configure
+from facts._config import configure, hidden
 from facts._levels import of_levels
 from facts._progress import Tell, teller
 from facts.errors import UsageError
@@ -20,23 +23,23 @@ from facts.errors import UsageError
 def audit(
     model: Any,
     X: Any,
-    protected: str | Sequence[str] | Mapping[str, Mapping[str, Any]] | None = None,
+    protected: str | Sequence[str] | Mapping[str, Any] | None = None,
     *,
-    features: Sequence[str] | Mapping[str, Mapping[str, Any]] | None = None,
-    context: Sequence[str] | None = None,
+    features: Sequence[str] | Mapping[str, Any] | None = None,
+    context: Sequence[str] | str | None = None,
     weight: str | None = None,
     support: float | str | None = None,
     favourable: Any = None,
     threshold: float | None = None,
     label: str | None = None,
     label_favourable: Any = None,
-    missing_codes: Sequence[str] | None = None,
+    missing_codes: Sequence[str] | str | None = None,
     validity: str | None = None,
     ranges: bool | None = None,
     max_length: int | None = None,
     max_subgroups: int | None = None,
     min_group_size: int | None = None,
-    compare: Sequence[str] | None = None,
+    compare: Sequence[Any] | None = None,
     suppress_below: int | None = None,
     definitions: Sequence[str] | str | None = None,
     phi: Sequence[float] | float | None = None,
@@ -52,8 +55,9 @@ def audit(
         model: What is audited. Anything with a ``predict`` method (scikit-learn, LightGBM, XGBoost,
             CatBoost, …); any function that takes a frame like ``X`` and gives one class a row; or a
             string as on the command line, such as ``"onnx:model.onnx"``, ``"lightgbm:model.txt"``
-            or ``"train"``, which fits a logistic regression to ``label``. A model in Python is called
-            with frames of the type, column order and dtypes of ``X``, in large batches, with each
+            or ``"train"``, which fits a logistic regression to ``label``; None takes the one that
+            ``config`` names. A model in Python is called with frames of the type, column order and
+            dtypes of ``X``, without columns named as weight or label, in large batches, with each
             distinct row once.
         X: The people, one a row: a pandas or polars DataFrame, a pyarrow Table, or anything that
             speaks the Arrow PyCapsule interface.
@@ -114,20 +118,24 @@ def audit(
         job = clerk
     """
     frame = _frames.frame(X)
-    is_string = isinstance(model, str)
+    is_string = isinstance(model, str) or model is None
     made = configure(
         frame,
         protected=protected,
         features=features,
         config=config,
         sections={
-            "data": {"context": context, "weight": weight, "missing_codes": missing_codes},
+            "data": {
+                "context": _many(context),
+                "weight": weight,
+                "missing_codes": _many(missing_codes),
+            },
             "model": {
-                "favourable": favourable,
+                "favourable": _class(favourable),
                 "threshold": threshold if is_string else None,
                 "batch_rows": batch_rows,
             },
-            "label": {"column": label, "favourable": label_favourable},
+            "label": {"column": label, "favourable": _of_label(frame, label, label_favourable)},
             "audit": {
                 "support": _decimal(support),
                 "validity": validity,
@@ -135,7 +143,7 @@ def audit(
                 "max_length": max_length,
                 "max_subgroups": max_subgroups,
                 "min_group_size": min_group_size,
-                "compare": compare,
+                "compare": None if compare is None else [_group(one) for one in _many(compare) or []],
                 "suppress_below": suppress_below,
                 "threads": threads,
             },
@@ -146,6 +154,13 @@ def audit(
             },
         },
     )
+    if model is None and "spec" not in made.config.get("model", {}):
+        raise UsageError("no model is given, and the configuration names none")
+    frame.hidden = hidden(made.config)
+    costs, rules = (
+        {name: of_levels(f, _known(frame, name), _has_missing(frame, name)) for name, f in given.items()}
+        for given in (made.costs, made.allowed)
+    )
     tell, close = teller(progress)
     try:
         found = _facts.audit(
@@ -155,8 +170,8 @@ def audit(
             made.folder,
             model if is_string else None,
             None if is_string else (_models.asker(model, frame, threshold), _models.describe(model)),
-            {name: of_levels(cost, _known(frame, name)) for name, cost in made.costs.items()},
-            {name: of_levels(rule, _known(frame, name)) for name, rule in made.allowed.items()},
+            costs,
+            rules,
             tell,
         )
     finally:
@@ -172,14 +187,36 @@ def load(path: str | os.PathLike[str], frames: str | None = None) -> Audit:
         frames: Which library's frames it gives: ``"pandas"``, ``"polars"`` or ``"pyarrow"``. Default
             the first of them that is installed.
     """
-    return Audit(_facts.load(os.fspath(path)), frames or _frames.default_kind())
+    kind = frames or _frames.default_kind()
+    if kind not in ("pandas", "polars", "pyarrow"):
+        raise UsageError(f"there are frames of pandas, polars and pyarrow; `{kind}` is none of them")
+    return Audit(_facts.load(os.fspath(path)), kind)
 
 
 def _known(frame: _frames.Frame, name: str) -> Mapping[str, Any] | None:
-    try:
-        return frame.values(name)
-    except (ValueError, KeyError):
-        return None  # the engine says that there is no such feature
+    # Of a column that is not there, the engine says so.
+    return frame.values(name) if name in frame.names else None
+
+
+def _has_missing(frame: _frames.Frame, name: str) -> bool:
+    return name in frame.names and frame.has_missing(name)
+
+
+def _class(favourable: Any) -> Any:
+    """A class as both Booleans and numbers name it."""
+    return {True: None, False: "0"}[bool(favourable)] if isinstance(favourable, bool) else favourable
+
+
+def _group(name: Any) -> str:
+    return str(name).lower() if isinstance(name, bool) else str(name)
+
+
+def _of_label(frame: _frames.Frame, label: str | None, favourable: Any) -> Any:
+    """A label's value as its column writes it: 1 is 1.0 among floats."""
+    is_whole = isinstance(favourable, int) and not isinstance(favourable, bool)
+    if is_whole and label in frame.names and frame.is_float(label):
+        return str(float(favourable))
+    return favourable
 
 
 def _many(value: Any) -> list[Any] | None:
@@ -259,6 +296,7 @@ class Audit:
             n: How many. Default all.
             drop_fair: Leave out those with score 0.
         """
+        _check_number(n)
         ranked = self._frame(self._found.subgroups(self._found.expand(definition)))
         if drop_fair:
             ranked = _where_ranked(ranked, self._frames)
@@ -339,14 +377,26 @@ class Audit:
 
     # Files
 
+    @overload
+    def to_html(self, path: None = None) -> str: ...
+    @overload
+    def to_html(self, path: str | os.PathLike[str]) -> None: ...
     def to_html(self, path: str | os.PathLike[str] | None = None) -> str | None:
         """Writes everything as one page for a browser; without a path, gives it back."""
         return self._write("html", path)
 
+    @overload
+    def to_json(self, path: None = None, n: int = 10) -> str: ...
+    @overload
+    def to_json(self, path: str | os.PathLike[str], n: int = 10) -> None: ...
     def to_json(self, path: str | os.PathLike[str] | None = None, n: int = 10) -> str | None:
         """Writes the summary and the top findings as JSON; without a path, gives it back."""
         return self._write("json", path, n)
 
+    @overload
+    def to_markdown(self, path: None = None, n: int = 10) -> str: ...
+    @overload
+    def to_markdown(self, path: str | os.PathLike[str], n: int = 10) -> None: ...
     def to_markdown(self, path: str | os.PathLike[str] | None = None, n: int = 10) -> str | None:
         """Writes the summary and the top findings as Markdown; without a path, gives it back."""
         return self._write("markdown", path, n)
@@ -357,6 +407,8 @@ class Audit:
         A path that ends in ``.json.gz`` becomes one file. Any other is a folder, which gets the audit
         and every form of report, as ``facts audit --out`` writes them.
         """
+        if not str(path):
+            raise UsageError("save needs a path: a file that ends in .json.gz, or a folder")
         self._found.save(os.fspath(path), not str(path).endswith(".json.gz"))
 
     @staticmethod
@@ -377,6 +429,9 @@ class Audit:
             f"{about['subgroups']:,} subgroups, {about['sizes']['pairs']:,} pairs>"
         )
 
+    def __reduce__(self) -> tuple[Any, tuple[bytes, str]]:
+        return _unpacked, (self._found.pack(), self._frames)
+
     def __len__(self) -> int:
         return int(self.about["subgroups"])
 
@@ -395,9 +450,13 @@ class Audit:
     def _place(self, subgroup: int | str) -> int:
         if isinstance(subgroup, str):
             return self._found.find(subgroup)
-        if subgroup < 0:
-            raise IndexError(f"subgroups are numbered from 0; {subgroup} is none")
-        return int(subgroup)
+        try:
+            place = operator.index(subgroup)
+        except TypeError:
+            raise UsageError(f"a subgroup is named by text or by its place, not {subgroup!r}") from None
+        if place < 0:
+            raise IndexError(f"subgroups are numbered from 0; {place} is none")
+        return place
 
     def _worst(self, definition: str, n: int) -> list[dict[str, Any]]:
         batch = self._found.subgroups([definition])
@@ -419,6 +478,16 @@ class Audit:
         return None
 
 
+def _unpacked(packed: bytes, frames: str) -> Audit:
+    """An audit that was pickled."""
+    return Audit(_facts.unpack(packed), frames)
+
+
+def _check_number(n: int | None) -> None:
+    if n is not None and (not isinstance(n, (int, np.integer)) or n < 0):
+        raise UsageError(f"how many? give a whole number from 0 up, not {n!r}")
+
+
 _CHOICE: dict[str, Any] = {
     "drop_fair": True,
     "drop_contained": False,
@@ -432,11 +501,13 @@ _CHOICE: dict[str, Any] = {
 
 
 def _choice(n: int, choice: Mapping[str, Any]) -> dict[str, Any]:
+    _check_number(n)
     for name in choice:
         if name not in _CHOICE:
             raise UsageError(f"`{name}` is no way to choose findings; there are: {', '.join(_CHOICE)}")
     chosen = {"top": n, **_CHOICE, **choice}
     chosen["at_least"] = _decimal(chosen["at_least"])
+    chosen["against"] = None if chosen["against"] is None else _group(chosen["against"])
     return chosen
 
 

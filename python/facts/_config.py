@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,13 +30,14 @@ class Configured:
 def configure(
     frame: Frame,
     *,
-    protected: str | Sequence[str] | Mapping[str, Mapping[str, Any]] | None,
-    features: Sequence[str] | Mapping[str, Mapping[str, Any]] | None,
+    protected: str | Sequence[str] | Mapping[str, Any] | None,
+    features: Sequence[str] | Mapping[str, Any] | None,
     config: str | os.PathLike[str] | Mapping[str, Any] | None,
     sections: Mapping[str, Mapping[str, Any]],
 ) -> Configured:
     """Puts together what is said by a file, by keyword arguments and by the dtypes of a frame."""
-    made = Configured(_start(config, frame))
+    made = Configured({})
+    made.config = _start(config, frame, made)
     if isinstance(config, (str, os.PathLike)):
         made.folder = os.path.dirname(os.path.abspath(config))
     if protected is not None:
@@ -50,22 +51,38 @@ def configure(
     elif features is not None:
         # A list says which columns are features; what the file says of them stays.
         said = made.config.get("features", {})
-        made.config["features"] = {name: said.get(name, {}) for name in features}
+        made.config["features"] = {name: said.get(name, {}) for name in _by_name(features)}
+        if not made.config["features"]:
+            raise UsageError("features is an empty list; name the columns that people differ in")
     for section, options in sections.items():
         said = {_key(key): _plain(value) for key, value in options.items() if value is not None}
         if said:
             made.config.setdefault(section, {}).update(said)
+    # What is in memory is what it is: " A" and "A" are two values unless somebody says otherwise.
+    made.config.setdefault("data", {}).setdefault("trim", False)
     _take_orders(made, frame)
+    if not made.config.get("protected"):
+        raise UsageError(
+            "no protected attribute is named; whose recourse is to be compared? give "
+            f"protected=COLUMN; the table has: {', '.join(frame.names)}"
+        )
     return made
 
 
+def hidden(config: Mapping[str, Any]) -> frozenset[str]:
+    """Columns that are not for the model: weights, the outcome, what is ignored."""
+    data = config.get("data", {})
+    named = {data.get("weight"), config.get("label", {}).get("column"), *data.get("ignore", [])}
+    return frozenset(name for name in named if name is not None)
+
+
 def _start(
-    config: str | os.PathLike[str] | Mapping[str, Any] | None, frame: Frame
+    config: str | os.PathLike[str] | Mapping[str, Any] | None, frame: Frame, made: Configured
 ) -> dict[str, Any]:
     if config is None:
         return {}
     if isinstance(config, Mapping):
-        started = _section(config, "config")
+        started = {name: _whole(name, options, made) for name, options in config.items()}
     else:
         started = json.loads(_facts.read_config(os.fspath(config)))
     # The table and where results go are given in Python.
@@ -77,11 +94,23 @@ def _start(
     return dict(started)
 
 
-def _by_name(names: str | Sequence[str] | Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
+def _whole(name: str, options: Any, made: Configured) -> dict[str, Any]:
+    """One table of a configuration; those of features and protected attributes hold tables."""
+    options = _mapping(options, f"config[{name!r}]")
+    if name == "features":
+        return {str(f): _feature(f, said, made) for f, said in options.items()}
+    if name == "protected":
+        return {str(p): _section(said, f"config['protected'][{p!r}]") for p, said in options.items()}
+    return _section(options, f"config[{name!r}]")
+
+
+def _by_name(names: str | Sequence[str] | Mapping[str, Any]) -> Mapping[str, Any]:
     if isinstance(names, str):
         return {names: {}}
     if isinstance(names, Mapping):
         return names
+    if not isinstance(names, Iterable) or not all(isinstance(name, str) for name in names):
+        raise UsageError(f"columns are named by text; {names!r} is no name, list of names or mapping")
     return {name: {} for name in names}
 
 
@@ -130,13 +159,18 @@ def _plain(value: Any) -> Any:
     """A value as JSON has it."""
     if isinstance(value, Mapping):
         return {str(key): _plain(inner) for key, inner in value.items()}
+    if isinstance(value, (np.datetime64, np.timedelta64)):
+        return str(value).replace("T", " ")
     if isinstance(value, np.generic):
-        return value.item()
+        value = value.item()
+    if isinstance(value, float) and not np.isfinite(value):
+        if np.isnan(value):
+            raise UsageError("NaN is no value that a configuration could hold")
+        return "inf" if value > 0 else "-inf"
     if isinstance(value, (str, bool, int, float)) or value is None:
         return value
     if isinstance(value, os.PathLike):
         return os.fspath(value)
-    if isinstance(value, (list, tuple, set, frozenset, np.ndarray)) or hasattr(value, "tolist"):
-        cells = value.tolist() if hasattr(value, "tolist") else value
-        return [_plain(inner) for inner in cells]
+    if isinstance(value, (list, tuple, set, frozenset, np.ndarray)) or hasattr(value, "__iter__"):
+        return [_plain(inner) for inner in value]
     return str(value)

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,8 @@ class Frame(ABC):
     kind: str
     #: The names of the columns.
     names: list[str]
+    #: Columns that the model does not see: weights, labels, what is ignored.
+    hidden: frozenset[str] = frozenset()
 
     @abstractmethod
     def table(self) -> Table:
@@ -41,9 +44,21 @@ class Frame(ABC):
     def orders(self) -> dict[str, list[str]]:
         """The order of levels, lowest first, of the columns whose dtype has one."""
 
+    @abstractmethod
     def values(self, column: str) -> Mapping[str, Any] | None:
         """The values of a column by label; None for plain numbers and text."""
-        return None
+
+    @abstractmethod
+    def has_missing(self, column: str) -> bool:
+        """Whether somebody has no value."""
+
+    @abstractmethod
+    def is_float(self, column: str) -> bool:
+        """Whether a column holds numbers that are not whole by type."""
+
+    def seen(self) -> list[str]:
+        """The columns that the model sees."""
+        return [name for name in self.names if name not in self.hidden]
 
 
 def frame(X: Any) -> Frame:
@@ -54,10 +69,14 @@ def frame(X: Any) -> Frame:
         library = sys.modules.get(name)
         if library is not None and isinstance(X, _types(library, name)):
             return adapter(X)
-    if hasattr(X, "__arrow_c_stream__"):
+    if hasattr(X, "__arrow_c_stream__") or hasattr(X, "__arrow_c_array__"):
         import pyarrow as pa
 
-        return ArrowFrame(pa.table(X))
+        try:
+            is_stream = hasattr(X, "__arrow_c_stream__")
+            return ArrowFrame(pa.table(X) if is_stream else pa.record_batch(X))
+        except (pa.ArrowException, TypeError, ValueError):
+            pass  # a column rather than a table
     raise TypeError(
         "X must be a table with named columns: a pandas or polars DataFrame, a pyarrow Table, or "
         f"anything that speaks the Arrow PyCapsule interface; this is a {type(X).__name__}"
@@ -109,6 +128,13 @@ def _types(library: Any, name: str) -> Any:
     return (library.Table, library.RecordBatch) if name == "pyarrow" else library.DataFrame
 
 
+def _table(X: Any, what: str) -> Table:
+    try:
+        return Table.from_arrow(X, _NAME.format(what))
+    except (TypeError, ValueError) as error:
+        raise DataError(f"the table cannot be read: {error}") from error
+
+
 def _labels(values: Sequence[Any], column: str) -> list[str]:
     """Labels of distinct values; where two read alike, they say more about themselves."""
     labels = [str(value) for value in values]
@@ -134,6 +160,23 @@ def _check_names(names: Sequence[str]) -> None:
         if name in seen:
             raise DataError(f"two columns are called `{name}`; rename one of them")
         seen.add(name)
+
+
+# What a Boolean column's labels stand for.
+_TRUTHS = {"false": False, "true": True}
+
+
+@contextmanager
+def _reading(column: str, dtype: object) -> Iterator[None]:
+    """Whatever a library cannot do with a column is told by its name."""
+    try:
+        yield
+    except DataError:
+        raise
+    except Exception as error:
+        raise DataError(
+            f"column `{column}` ({dtype}) cannot be read: {error}; turn it into text or numbers first"
+        ) from error
 
 
 class _Coded:
@@ -167,9 +210,11 @@ class PandasFrame(Frame):
         _check_names(self.names)
         self.header = X.columns
         self.length = len(X)
-        self.columns: list[_Coded | _Plain] = [
-            self._column(name, X.iloc[:, place]) for place, name in enumerate(self.names)
-        ]
+        self.columns: list[_Coded | _Plain] = []
+        for place, name in enumerate(self.names):
+            series = X.iloc[:, place]
+            with _reading(name, series.dtype):
+                self.columns.append(self._column(name, series))
 
     def _column(self, name: str, series: Any) -> _Coded | _Plain:
         import pandas as pd
@@ -186,9 +231,14 @@ class PandasFrame(Frame):
         is_number = pd.api.types.is_bool_dtype(dtype) or (
             pd.api.types.is_numeric_dtype(dtype) and not pd.api.types.is_complex_dtype(dtype)
         )
+        if isinstance(dtype, pd.SparseDtype):
+            return self._column(name, series.sparse.to_dense())
         if is_number and isinstance(dtype, np.dtype):
-            return self._numpy(series.to_numpy())
-        if is_number:
+            values = series.to_numpy()
+            # What does not fit into 64 bits with a sign has labels instead.
+            if dtype.kind != "u" or not len(values) or values.max() < 2**63:
+                return self._numpy(values.astype(dtype.newbyteorder("="), copy=False))
+        elif is_number and "decimal" not in str(dtype):
             return self._nullable(series)
         return self._other(name, series)
 
@@ -248,17 +298,11 @@ class PandasFrame(Frame):
     def _other(name: str, series: Any) -> _Coded:
         import pandas as pd
 
-        try:
-            codes, uniques = pd.factorize(series)
-        except TypeError as error:
-            raise DataError(
-                f"column `{name}` holds values that cannot be told apart ({error}); "
-                "turn it into text or numbers first"
-            ) from error
+        codes, uniques = pd.factorize(series)
         values = list(uniques)
         # None and NaN are both missing, and a model may know only one of them.
         gaps = series[series.isna()]
-        is_numpy = isinstance(series.dtype, np.dtype)
+        is_numpy = isinstance(series.dtype, np.dtype) and series.dtype.kind not in "mM"
         taken = np.asarray(uniques, dtype=series.dtype) if is_numpy else uniques.array
 
         def back(places: Any) -> Any:
@@ -293,13 +337,15 @@ class PandasFrame(Frame):
         places = {name: place for place, name in enumerate(batch.names)}
         cells: dict[int, Any] = {}
         for target, (name, column) in enumerate(zip(self.names, self.columns, strict=True)):
+            if name in self.hidden:
+                continue
             place = places[name]
             if isinstance(column, _Coded):
                 cells[target] = column.back(batch.codes(place, column.places))
             else:
                 cells[target] = column.back(*batch.numpy(place))
         rows = pd.DataFrame(cells, index=pd.RangeIndex(len(batch)), copy=False)
-        rows.columns = self.header
+        rows.columns = self.header[[name not in self.hidden for name in self.names]]
         return rows
 
     def orders(self) -> dict[str, list[str]]:
@@ -311,7 +357,19 @@ class PandasFrame(Frame):
 
     def values(self, column: str) -> Mapping[str, Any] | None:
         found = self.columns[self.names.index(column)]
-        return found.values if isinstance(found, _Coded) else None
+        if isinstance(found, _Coded):
+            return found.values
+        return _TRUTHS if found.values.dtype == bool else None
+
+    def has_missing(self, column: str) -> bool:
+        found = self.columns[self.names.index(column)]
+        if isinstance(found, _Coded):
+            return bool((found.codes < 0).any())
+        return found.missing is not None
+
+    def is_float(self, column: str) -> bool:
+        found = self.columns[self.names.index(column)]
+        return isinstance(found, _Plain) and found.values.dtype.kind == "f"
 
 
 class PolarsFrame(Frame):
@@ -327,30 +385,44 @@ class PolarsFrame(Frame):
         # Dates and the like have no place in the engine: it gets their labels.
         self.others: dict[str, tuple[Any, Labels, dict[str, Any]]] = {}
         for name, dtype in X.schema.items():
-            if dtype.is_numeric() and dtype != pl.Decimal:
+            if self._is_plain(X[name]):
                 continue
-            if dtype in (pl.Boolean, pl.String, pl.Categorical, pl.Enum, pl.Null):
-                continue
-            values = X[name].drop_nulls().unique(maintain_order=True)
-            labels = _labels(values.to_list(), name)
-            by_label = dict(zip(labels, values.to_list(), strict=True))
-            self.others[name] = (values, Labels(labels), by_label)
-            texts = X[name].replace_strict(values, labels, default=None, return_dtype=pl.String)
-            X = X.with_columns(texts.alias(name))
+            with _reading(name, dtype):
+                values = X[name].drop_nulls().unique(maintain_order=True)
+                labels = _labels(values.to_list(), name)
+                by_label = dict(zip(labels, values.to_list(), strict=True))
+                self.others[name] = (values, Labels(labels), by_label)
+                places = {value: place for place, value in enumerate(values.to_list())}
+                texts = [None if v is None else labels[places[v]] for v in X[name].to_list()]
+                X = X.with_columns(pl.Series(name, texts, dtype=pl.String))
         self.X = X
 
+    @staticmethod
+    def _is_plain(column: Any) -> bool:
+        """Whether the engine reads a column as it is."""
+        import polars as pl
+
+        dtype = column.dtype
+        if dtype == pl.UInt64:
+            return len(column) == 0 or (column.max() or 0) < 2**63
+        wide = (pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32)
+        plain = (pl.Float32, pl.Float64, pl.Boolean, pl.String, pl.Categorical, pl.Enum)
+        return dtype in (*wide, *plain)
+
     def table(self) -> Table:
-        return Table.from_arrow(self.X, _NAME.format("polars DataFrame"))
+        return _table(self.X, "polars DataFrame")
 
     def rows(self, batch: Batch) -> Any:
         import polars as pl
 
         rows = pl.DataFrame(batch)
         for name, (values, labels, _) in self.others.items():
+            if name in self.hidden:
+                continue
             codes = pl.Series(batch.codes(batch.names.index(name), labels))
             places = codes.set(codes < 0, None)
             rows = rows.with_columns(values.gather(places).alias(name))
-        return rows.select(list(self.schema)).cast(dict(self.schema))
+        return rows.select(self.seen()).cast({name: self.schema[name] for name in self.seen()})
 
     def orders(self) -> dict[str, list[str]]:
         import polars as pl
@@ -362,7 +434,17 @@ class PolarsFrame(Frame):
         }
 
     def values(self, column: str) -> Mapping[str, Any] | None:
-        return self.others[column][2] if column in self.others else None
+        import polars as pl
+
+        if column in self.others:
+            return self.others[column][2]
+        return _TRUTHS if self.schema[column] == pl.Boolean else None
+
+    def has_missing(self, column: str) -> bool:
+        return bool(self.X[column].null_count())
+
+    def is_float(self, column: str) -> bool:
+        return bool(self.schema[column].is_float())
 
 
 class ArrowFrame(Frame):
@@ -386,32 +468,34 @@ class ArrowFrame(Frame):
             known = (
                 pa.types.is_integer(dtype)
                 or pa.types.is_boolean(dtype)
-                or pa.types.is_null(dtype)
                 or dtype in (pa.float32(), pa.float64())
                 or dtype in (pa.string(), pa.large_string(), pa.string_view())
             )
+            if dtype == pa.uint64() and X.num_rows:
+                known = (pc.max(X.column(place)).as_py() or 0) < 2**63
             if known:
                 continue
-            column = X.column(place).combine_chunks()
-            if pa.types.is_dictionary(field.type):
-                column = column.dictionary_decode()
-            values = pc.drop_null(pc.unique(column))
-            labels = _labels(values.to_pylist(), field.name)
-            by_label = dict(zip(labels, values.to_pylist(), strict=True))
-            self.others[field.name] = (values, Labels(labels), by_label)
-            texts = pa.array(labels, pa.string()).take(pc.index_in(column, values))
-            X = X.set_column(place, field.name, texts)
+            with _reading(field.name, field.type):
+                column = X.column(place).combine_chunks()
+                if pa.types.is_dictionary(field.type):
+                    column = column.dictionary_decode()
+                values = pc.drop_null(pc.unique(column))
+                labels = _labels(values.to_pylist(), field.name)
+                by_label = dict(zip(labels, values.to_pylist(), strict=True))
+                self.others[field.name] = (values, Labels(labels), by_label)
+                texts = pa.array(labels, pa.string()).take(pc.index_in(column, values))
+                X = X.set_column(place, field.name, texts)
         self.X = X
 
     def table(self) -> Table:
-        return Table.from_arrow(self.X, _NAME.format("pyarrow Table"))
+        return _table(self.X, "pyarrow Table")
 
     def rows(self, batch: Batch) -> Any:
         import pyarrow as pa
 
         rows = pa.table(batch)
-        columns = []
-        for field in self.schema:
+        columns, fields = [], [field for field in self.schema if field.name not in self.hidden]
+        for field in fields:
             if field.name in self.others:
                 values, labels, _ = self.others[field.name]
                 codes = batch.codes(batch.names.index(field.name), labels)
@@ -421,11 +505,12 @@ class ArrowFrame(Frame):
             if pa.types.is_dictionary(field.type) and not pa.types.is_dictionary(column.type):
                 column = column.cast(field.type.value_type).dictionary_encode()
             columns.append(column.cast(field.type))
-        table = pa.table(columns, schema=self.schema)
+        schema = pa.schema(fields, metadata=self.schema.metadata)
+        table = pa.table(columns, schema=schema)
         if not self.is_batch:
             return table
         batches = table.combine_chunks().to_batches()
-        return batches[0] if batches else pa.RecordBatch.from_pylist([], schema=self.schema)
+        return batches[0] if batches else pa.RecordBatch.from_pylist([], schema=schema)
 
     def orders(self) -> dict[str, list[str]]:
         import pyarrow as pa
@@ -439,7 +524,19 @@ class ArrowFrame(Frame):
         return orders
 
     def values(self, column: str) -> Mapping[str, Any] | None:
-        return self.others[column][2] if column in self.others else None
+        import pyarrow as pa
+
+        if column in self.others:
+            return self.others[column][2]
+        return _TRUTHS if pa.types.is_boolean(self.schema.field(column).type) else None
+
+    def has_missing(self, column: str) -> bool:
+        return bool(self.X.column(column).null_count)
+
+    def is_float(self, column: str) -> bool:
+        import pyarrow as pa
+
+        return bool(pa.types.is_floating(self.schema.field(column).type))
 
 
 _ADAPTERS: dict[str, Callable[[Any], Frame]] = {

@@ -25,18 +25,25 @@ class Bin(NamedTuple):
         return self.label
 
 
+# The level of people without a value.
+_MISSING = "missing"
+
+
 def of_levels(
-    function: Callable[[Any, Any], Any], values: Mapping[str, Any] | None
+    function: Callable[[Any, Any], Any], values: Mapping[str, Any] | None, missing: bool
 ) -> Callable[[RawLevel, RawLevel], Any]:
     """A function of two levels as the engine tells them, from one of two Python values.
 
-    ``values`` has the column's values by label, where the column is no plain number.
+    ``values`` has the column's values by label, where they are neither plain numbers nor text;
+    ``missing`` says whether some have none, which is None to the function.
     """
 
     def value(level: RawLevel) -> Any:
         label, number, bounds = level
-        if values is not None:
-            return values.get(label, label)
+        if values is not None and label in values:
+            return values[label]
+        if missing and label == _MISSING and number is None and bounds is None:
+            return None
         if bounds is not None:
             return Bin(*bounds, label)
         return label if number is None else number

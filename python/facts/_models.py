@@ -9,6 +9,7 @@ import numpy as np
 
 from facts._facts import Batch
 from facts._frames import Frame
+from facts.errors import UsageError
 
 
 def asker(model: Any, frame: Frame, threshold: float | None) -> Callable[[Batch], Any]:
@@ -23,7 +24,16 @@ def asker(model: Any, frame: Frame, threshold: float | None) -> Callable[[Batch]
             "the model must have a `predict` method, be callable, or be a string such as "
             f"'onnx:model.onnx'; this is a {type(model).__name__}"
         )
+    if threshold is not None:
+        threshold = _number(threshold)
     return lambda batch: classes(predict(frame.rows(batch)), threshold)
+
+
+def _number(threshold: Any) -> float:
+    try:
+        return float(threshold)
+    except (TypeError, ValueError):
+        raise UsageError(f"the threshold must be a number, not {threshold!r}") from None
 
 
 def describe(model: Any) -> str:
@@ -40,6 +50,8 @@ def describe(model: Any) -> str:
 
 def classes(answer: Any, threshold: float | None) -> Any:
     """A model's answer as the engine reads it: Booleans, numbers, or a list of text."""
+    if answer is None:
+        raise ValueError("the model answered nothing (None); it must give one class a row")
     if hasattr(answer, "detach"):  # a tensor that may want its gradient
         answer = answer.detach().cpu()
     cells = np.asarray(answer)
@@ -51,7 +63,11 @@ def classes(answer: Any, threshold: float | None) -> Any:
             "if these are probabilities, pass a function that gives the favourable one's, and threshold=0.5"
         )
     if threshold is not None:
-        return np.ascontiguousarray(cells.astype(np.float64) > threshold)
+        numbers = cells.astype(np.float64)
+        if np.isnan(numbers).any():
+            row = int(np.flatnonzero(np.isnan(numbers))[0]) + 1
+            raise ValueError(f"the model answered no number for row {row} of a batch; every row needs one")
+        return np.ascontiguousarray(numbers > threshold)
     if cells.dtype.kind == "b":
         return np.ascontiguousarray(cells)
     if cells.dtype.kind in "iu":

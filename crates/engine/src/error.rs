@@ -252,6 +252,15 @@ pub enum Error {
         /// The value.
         value: String,
     },
+    /// More people than can be counted.
+    #[error(
+        "the weights up to row {row} add up to more than {} people, which cannot be counted; divide them by their common factor",
+        u64::MAX
+    )]
+    TooManyPeople {
+        /// The row.
+        row: u64,
+    },
     /// A value outside the order of an ordinal.
     #[error("column `{column}`, row {row}: `{label}` is not in the declared order ({}); add it to the order or list it among the missing codes", order.join(" < "))]
     NotInOrder {

@@ -607,3 +607,22 @@ fn a_rule_given_as_code_is_one_more_rule() {
     let nothing_left = job().allow(never_manager).not_a_target(["driver"]);
     assert_eq!(changes(nothing_left), [""; 0]);
 }
+
+#[test]
+fn people_beyond_counting_are_an_error() {
+    let people = table([
+        ("job", texts(["clerk", "boss"])),
+        ("group", texts(["f", "m"])),
+        ("people", numbers([i64::MAX, i64::MAX])),
+    ]);
+    let declaration = || {
+        Declaration::new()
+            .feature(Feature::categorical("job"))
+            .protected(Protected::attribute("group"))
+            .weight("people")
+    };
+    assert!(declaration().read([&people]).is_ok());
+    let error = declaration().read([&people, &people]).unwrap_err();
+    let start = "the weights up to row 3 add up to more than 18446744073709551615 people";
+    assert!(error.to_string().starts_with(start), "{error}");
+}

@@ -21,7 +21,7 @@ use crate::batch::Batch;
 use crate::failure;
 use crate::model::{self, PythonModel, Raised};
 use crate::table::Table;
-use crate::watching::{Watching, interruptible};
+use crate::watching::{Watching, ends_programs, errands, interruptible, released};
 
 /// What an audit found.
 #[pyclass(frozen, module = "facts._facts")]
@@ -63,6 +63,7 @@ pub(crate) fn audit(
     let (batches, origin) = (table.inner.batches.clone(), table.inner.origin.clone());
     let table = facts_run::Table::prepared(batches, origin, data)
         .map_err(|error| failure::raise(py, &error))?;
+    let (caller, errands) = errands();
     let given = Given {
         model: ask.map(|(ask, description)| {
             let origin = ModelOrigin {
@@ -72,7 +73,7 @@ pub(crate) fn audit(
                 reads_protected: None,
                 training: None,
             };
-            let model = PythonModel::new(ask, raised.clone());
+            let model = PythonModel::new(ask, caller.clone(), raised.clone());
             (Box::new(model) as Box<_>, origin)
         }),
         costs: model::costs(costs, &raised),
@@ -80,23 +81,37 @@ pub(crate) fn audit(
         ..Given::default()
     };
     let watching = Watching::new(progress);
-    let made = interruptible(py, &watching, || {
+    let made = interruptible(py, &watching, (caller, errands), || {
         run_with(&config, &table, given, &watching)
     })?;
-    match (made, raised.take()) {
-        (Ok(_), Some(cause)) => Err(cause),
-        (Ok((record, individuals)), None) => Ok(Audit {
+    match (raised.take(), made) {
+        (Some((cause, _)), _) if ends_programs(py, &cause) => Err(cause),
+        (Some((cause, Some(doing))), _) => {
+            let error = failure::usage(py, format!("{doing}: {cause}"));
+            error.set_cause(py, Some(cause));
+            Err(error)
+        }
+        (cause, Err(why)) => {
+            let error = failure::raise(py, &why);
+            error.set_cause(py, cause.map(|(cause, _)| cause));
+            Err(error)
+        }
+        (_, Ok((record, individuals))) => Ok(Audit {
             record,
             individuals: keep_individuals.then_some(individuals),
         }),
-        (Err(why), cause) => {
-            let error = failure::raise(py, &why);
-            if let Some(cause) = cause {
-                error.set_cause(py, Some(cause));
-            }
-            Err(error)
-        }
     }
+}
+
+/// Reads a saved audit from its bytes.
+#[pyfunction]
+pub(crate) fn unpack(py: Python<'_>, bytes: Vec<u8>) -> PyResult<Audit> {
+    let record = py.detach(|| saved::unpacked("a pickled audit", bytes));
+    let record = record.map_err(|error| failure::raise(py, &error))?;
+    Ok(Audit {
+        record,
+        individuals: None,
+    })
 }
 
 /// Reads a saved audit: its file, or the folder it lies in.
@@ -159,7 +174,7 @@ impl Audit {
             "model": record.model,
             "protected": record.protected,
             "base_rates": record.base_rates,
-            "notes": record.notes,
+            "notes": record.notes.iter().chain(&audit.population.notices).collect::<Vec<_>>(),
             "groups": audit.groups,
             "set_aside": audit.set_aside,
             "unaffected": audit.unaffected,
@@ -337,7 +352,7 @@ impl Audit {
         let form = form.ok_or_else(|| failure::usage(py, format!("there is no form `{name}`")))?;
         let report = self.report(py, definitions.as_deref())?;
         let showing = self.showing(py, choice)?;
-        let bytes = py.detach(|| (form.write)(&report, &showing));
+        let bytes = released(py, || (form.write)(&report, &showing))?;
         let bytes = bytes.map_err(|error| failure::data(py, error))?;
         Ok(PyBytes::new(py, &bytes))
     }
@@ -354,13 +369,21 @@ impl Audit {
             all.publish(&Silent)?;
             Ok(())
         };
-        py.detach(write).map_err(|error| failure::raise(py, &error))
+        released(py, write)?.map_err(|error| failure::raise(py, &error))
+    }
+
+    /// The audit as bytes, for pickling.
+    fn pack<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = py.detach(|| saved::packed(&self.record));
+        let bytes = bytes.map_err(|error| failure::raise(py, &error))?;
+        Ok(PyBytes::new(py, &bytes))
     }
 
     /// What is new, gone or changed from an older audit, for people.
     fn diff(&self, py: Python<'_>, older: &Self, top: usize, colour: bool) -> PyResult<String> {
         let ids = &self.record.definitions;
-        let diff = Diff::new(&older.record, &self.record, ids).map_err(engine(py))?;
+        let diff = released(py, || Diff::new(&older.record, &self.record, ids))?;
+        let diff = diff.map_err(engine(py))?;
         Ok(diff.text(top, palette(colour)))
     }
 
@@ -426,7 +449,7 @@ impl Audit {
             .map(|id| definitions::parse(id))
             .collect::<Result<_, _>>()
             .map_err(engine(py))?;
-        Ok(py.detach(|| Report::by(&self.record, parsed)))
+        released(py, || Report::by(&self.record, parsed))
     }
 
     fn sheet(
@@ -436,7 +459,7 @@ impl Audit {
         make: impl FnOnce(&Report<'_>) -> Sheet + Send,
     ) -> PyResult<Batch> {
         let report = self.report(py, definitions)?;
-        let batch = py.detach(|| make(&report).batch());
+        let batch = released(py, || make(&report).batch())?;
         Ok(Batch::new(batch.map_err(|error| failure::data(py, error))?))
     }
 

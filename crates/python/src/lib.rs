@@ -3,8 +3,8 @@
 //! Everything that people meet is written in Python, in `python/facts`; here is only what must be
 //! near the engine. Tables come in as Arrow or as numpy columns (`table.rs`), a model is a Python
 //! function over batches (`model.rs`), and an audit (`audit.rs`) gives its tables back as Arrow. The
-//! GIL is released while the engine works; `watching.rs` takes it back to tell of progress and to
-//! notice Ctrl-C.
+//! GIL is released while the engine works on threads of its own; `watching.rs` has the model called on the
+//! thread that asked for the audit, tells of progress and notices Ctrl-C.
 
 mod audit;
 mod batch;
@@ -28,6 +28,7 @@ fn _facts(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(audit::load, module)?)?;
     module.add_function(wrap_pyfunction!(audit::read_config, module)?)?;
     module.add_function(wrap_pyfunction!(audit::explain_config, module)?)?;
+    module.add_function(wrap_pyfunction!(audit::unpack, module)?)?;
     module.add_function(wrap_pyfunction!(audit::write, module)?)?;
     Ok(())
 }

@@ -10,46 +10,59 @@ use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 
 use crate::batch::Batch;
+use crate::watching::Caller;
 
-/// The exception that ended an audit, if Python code raised one.
+/// The exception that ended an audit, if Python code raised one, and what that code was doing.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Raised(Arc<Mutex<Option<PyErr>>>);
+pub(crate) struct Raised(Arc<Mutex<Option<Cause>>>);
+
+/// An exception, and what was being done.
+type Cause = (PyErr, Option<String>);
 
 impl Raised {
-    fn keep(&self, py: Python<'_>, error: &PyErr) -> String {
+    /// Keeps the first: it is the cause, and others may follow from it.
+    fn keep(&self, error: PyErr, doing: Option<String>) -> String {
+        let text = error.to_string();
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // The first is the cause; others may follow from it.
-        kept.get_or_insert_with(|| error.clone_ref(py));
-        error.to_string()
+        kept.get_or_insert((error, doing));
+        text
     }
 
-    pub(crate) fn take(&self) -> Option<PyErr> {
+    pub(crate) fn take(&self) -> Option<Cause> {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         kept.take()
     }
 }
 
-/// A function over batches that answers with a numpy array or a list of text.
+/// A function over batches that answers with a numpy array or a list of text. It is called on the
+/// thread that asked for the audit.
 #[derive(Debug)]
 pub(crate) struct PythonModel {
-    ask: Py<PyAny>,
+    ask: Arc<Py<PyAny>>,
+    caller: Caller,
     raised: Raised,
 }
 
 impl PythonModel {
-    pub(crate) fn new(ask: Py<PyAny>, raised: Raised) -> Self {
-        Self { ask, raised }
+    pub(crate) fn new(ask: Py<PyAny>, caller: Caller, raised: Raised) -> Self {
+        Self {
+            ask: Arc::new(ask),
+            caller,
+            raised,
+        }
     }
 }
 
 impl Model for PythonModel {
     fn predict(&self, rows: &RecordBatch) -> Result<ArrayRef, ModelError> {
-        Python::attach(|py| {
-            let asked = self.ask.bind(py).call1((Batch::new(rows.clone()),));
+        let (ask, raised, rows) = (self.ask.clone(), self.raised.clone(), rows.clone());
+        let answer = self.caller.have(move |py| {
+            let asked = ask.bind(py).call1((Batch::new(rows),));
             asked
                 .and_then(|answer| read(&answer))
-                .map_err(|error| ModelError::Failed(self.raised.keep(py, &error)))
-        })
+                .map_err(|error| ModelError::Failed(raised.keep(error, None)))
+        });
+        answer.unwrap_or_else(|| Err(ModelError::Failed("nobody is there to ask it".to_owned())))
     }
 }
 
@@ -75,10 +88,11 @@ pub(crate) fn costs(
     let functions = functions.into_iter();
     functions
         .map(|(feature, function)| {
-            let raised = raised.clone();
+            let (raised, what) = (raised.clone(), format!("the cost of feature `{feature}`"));
             let cost: CostFunction = Arc::new(move |from: &Level, to: &Level| {
+                let number = |answer: &Bound<'_, PyAny>| answer.extract::<f64>();
                 // What is no number is refused by the engine, and then the exception is raised.
-                call(&function, from, to, &raised).unwrap_or(f64::NAN)
+                call(&function, number, (from, to), &what, &raised).unwrap_or(f64::NAN)
             });
             (feature, cost)
         })
@@ -93,9 +107,10 @@ pub(crate) fn rules(
     let functions = functions.into_iter();
     functions
         .map(|(feature, function)| {
-            let raised = raised.clone();
+            let (raised, what) = (raised.clone(), format!("the rule of feature `{feature}`"));
             let rule = TransitionRule::new(move |from, to| {
-                call(&function, from, to, &raised).unwrap_or(false)
+                let truth = |answer: &Bound<'_, PyAny>| answer.is_truthy();
+                call(&function, truth, (from, to), &what, &raised).unwrap_or(false)
             });
             (feature, rule)
         })
@@ -107,17 +122,19 @@ fn told(level: &Level) -> (&str, Option<f64>, Option<(f64, f64)>) {
     (&level.label, level.number, level.bounds)
 }
 
-fn call<T: for<'a, 'py> FromPyObject<'a, 'py, Error: Into<PyErr>>>(
+fn call<T>(
     function: &Py<PyAny>,
-    from: &Level,
-    to: &Level,
+    read: impl Fn(&Bound<'_, PyAny>) -> PyResult<T>,
+    (from, to): (&Level, &Level),
+    what: &str,
     raised: &Raised,
 ) -> Option<T> {
     Python::attach(|py| {
-        let answer = function
-            .bind(py)
-            .call1((told(from), told(to)))
-            .and_then(|answer| answer.extract::<T>().map_err(Into::into));
-        answer.map_err(|error| raised.keep(py, &error)).ok()
+        let answer = function.bind(py).call1((told(from), told(to)));
+        let answer = answer.and_then(|answer| read(&answer));
+        let doing = || format!("{what} failed for `{}` -> `{}`", from.label, to.label);
+        answer
+            .map_err(|error| raised.keep(error, Some(doing())))
+            .ok()
     })
 }

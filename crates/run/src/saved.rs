@@ -52,7 +52,7 @@ pub fn load(path: &Path) -> Result<Record, Failure> {
         PathBuf::from(path)
     };
     let name = file.display();
-    let mut bytes = std::fs::read(&file).map_err(|error| {
+    let bytes = std::fs::read(&file).map_err(|error| {
         let hint = if path.is_dir() {
             "; is this a folder that `facts audit --out` wrote?"
         } else {
@@ -60,6 +60,11 @@ pub fn load(path: &Path) -> Result<Record, Failure> {
         };
         Failure::data(format!("{name}: {error}{hint}"))
     })?;
+    unpacked(&name.to_string(), bytes)
+}
+
+/// Reads a saved audit from its bytes, compressed or not.
+pub fn unpacked(name: &str, mut bytes: Vec<u8>) -> Result<Record, Failure> {
     if bytes.starts_with(&[0x1f, 0x8b]) {
         let mut text = Vec::new();
         MultiGzDecoder::new(bytes.as_slice())

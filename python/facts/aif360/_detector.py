@@ -179,8 +179,8 @@ class FACTS(BaseEstimator):  # type: ignore[misc]
             self.clf, known, self.prot_attr, str(self.freq_itemset_min_supp), self._frozen(X), verbose
         )
         listing = _Listing(mined, float(self.freq_itemset_min_supp))
-        columns = [column for column in X.columns if column != self.prot_attr]
-        distances = _rules.distances(columns, self.categorical_features, self.feature_weights)
+        columns = [str(column) for column in X.columns if column != self.prot_attr]
+        distances = _rules.distances(columns, list(map(str, self.categorical_features)), self.feature_weights)
         self._affected = mined.affected
         self.rules_by_if, self.rules_with_cumulative = {}, {}
         for subgroup in listing.subgroups():
@@ -363,7 +363,11 @@ def _mine(
     columns = [str(column) for column in X.columns if column != prot_attr]
     values = {name: frame.values(name) or {} for name in columns}
     rules = {
-        name: of_levels(_rules.feasible(name, list(values[name].values()), name in frozen), values[name])
+        name: of_levels(
+            _rules.feasible(name, list(values[name].values()), name in frozen),
+            values[name],
+            frame.has_missing(name),
+        )
         for name in columns
     }
     config = {
@@ -402,7 +406,7 @@ def _mine(
         columns=columns,
         groups=groups,
         affected=dict(zip(groups, names.values(), strict=True)),
-        favourable=np.asarray(clf.predict(X)).astype(np.int64) == 1,
+        favourable=np.asarray(clf.predict(X)).ravel().astype(np.int64) == 1,
         group_of=place[protected.codes],
     )
 
@@ -450,10 +454,12 @@ class _Listing:
         for place, (items, members, actions) in enumerate(self.mined.found.counts()):
             if any(n < least for n, least in zip(members, self.least, strict=True)):
                 continue
-            own = self._own(items)
+            if any(label not in self.values[feature] for feature, label in items):
+                continue  # to AIF360 no missing value equals another, so they make no subgroup
             kept = list(self._actions(items, actions))
             if kept:
-                found.append(_Subgroup(place, Predicate.from_dict(own), members, kept))
+                own = Predicate.from_dict(self._own(items))
+                found.append(_Subgroup(place, own, members, kept))
         leading = self.order[0]
         return sorted(found, key=lambda s: (-s.members[leading], str(s.predicate)))
 
@@ -477,7 +483,7 @@ class _Listing:
         return (action for _, _, action in listed)
 
     def _own(self, items: Any) -> dict[str, Any]:
-        return {feature: self.values[feature].get(label, np.nan) for feature, label in items}
+        return {feature: self.values[feature][label] for feature, label in items}
 
     def lists(
         self, subgroup: _Subgroup, distances: Mapping[str, Any], weighted: bool

@@ -44,9 +44,8 @@ def feasible(
         limits.append(lambda left, reached: reached - left <= _MOST)
 
     def allowed(left: Any, reached: Any) -> bool:
-        if left != left:  # nobody knows how far it is from "missing"
-            return column not in _RISING and limits[0](left, reached)
-        return all(limit(left, reached) for limit in limits)
+        # Who has no value is in no subgroup, and nobody can come to have none.
+        return left is not None and all(limit(left, reached) for limit in limits)
 
     return allowed
 

@@ -104,6 +104,7 @@ impl Declaration {
             batches: 0,
             read: 0,
             weightless: 0,
+            people: 0,
         }
     }
 }
@@ -116,6 +117,7 @@ pub struct PopulationReader {
     batches: usize,
     read: u64,
     weightless: u64,
+    people: u64,
 }
 
 /// The table so far.
@@ -169,6 +171,13 @@ impl PopulationReader {
                 table.people.push(0);
                 table.rows.push(0);
             }
+            // All people together must be countable; then so is every part of them.
+            self.people = self
+                .people
+                .checked_add(weight)
+                .ok_or_else(|| Error::TooManyPeople {
+                    row: first_row + i as u64,
+                })?;
             table.people[profile] += weight;
             table.rows[profile] += 1;
         }

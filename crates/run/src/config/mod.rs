@@ -206,6 +206,7 @@ pub struct Protected {
     pub merge: IndexMap<String, Vec<Text>>,
     pub quantiles: Option<usize>,
     pub equal_width: Option<usize>,
+    #[serde(deserialize_with = "edges")]
     pub edges: Option<Vec<f64>>,
     pub labels: Option<Vec<String>>,
     pub missing_codes: Vec<String>,
@@ -219,6 +220,7 @@ pub struct Feature {
     pub order: Option<Vec<Text>>,
     pub quantiles: Option<usize>,
     pub equal_width: Option<usize>,
+    #[serde(deserialize_with = "edges")]
     pub edges: Option<Vec<f64>>,
     pub labels: Option<Vec<String>>,
     pub model_sees: Option<ModelSees>,
@@ -374,6 +376,19 @@ pub struct Report {
     pub budgets: Vec<f64>,
     pub top: Option<usize>,
     pub out: Option<PathBuf>,
+}
+
+/// Edges of bins. JSON has no infinite numbers, so there they are text: `"inf"`.
+fn edges<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Vec<f64>>, D::Error> {
+    let edges = Option::<Vec<Text>>::deserialize(from)?;
+    let Some(edges) = edges else {
+        return Ok(None);
+    };
+    let number = |text: &Text| {
+        let refuse = || serde::de::Error::custom(format!("`{}` is no number", text.0));
+        text.0.trim().parse().map_err(|_| refuse())
+    };
+    edges.iter().map(number).collect::<Result<_, _>>().map(Some)
 }
 
 /// A value of a column or a decimal, as text or as the number it looks like.
