@@ -1,6 +1,6 @@
 """AIF360's FACTS against facts.aif360: the same call, in one run, as a ratio.
 
-    python aif360.py [--support 0.05] [--record verification/records/aif360.md]
+    python against_aif360.py [--support 0.05] [--record verification/records/aif360.md]
 
 Needs both (verification/peers/requirements.txt and this package). With a scikit-learn logistic
 regression and a random forest on Adult, sex protected. AIF360 takes minutes with the first and longer
@@ -67,7 +67,7 @@ def main() -> None:
     if options.record is None:
         return
     tools = ", ".join(f"{p} {version(p)}" for p in ("aif360", "mlxtend", "scikit-learn", "pandas", "facts-audit"))
-    command = " ".join(["python python/benchmarks/aif360.py", f"--support {options.support}"])
+    command = " ".join(["python python/benchmarks/against_aif360.py", f"--support {options.support}"])
     lines = [
         f"# AIF360's FACTS against `facts.aif360`: Adult, sex protected, support {options.support:g}",
         "",
