@@ -71,7 +71,8 @@ def pipeline(categorical: list[str], last: Any = None) -> Any:
 
     encoder = OneHotEncoder(handle_unknown="ignore")
     transformer = make_column_transformer((encoder, categorical), remainder="passthrough")
-    return make_pipeline(transformer, last or LogisticRegression(max_iter=200))
+    # A forest that is not fitted has no length, and so no truth.
+    return make_pipeline(transformer, LogisticRegression(max_iter=200) if last is None else last)
 
 
 def intervals(texts: pd.Series) -> pd.Categorical:
