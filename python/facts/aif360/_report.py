@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from facts.aif360._metrics import Costs, Rules, Thens
+from facts.aif360._metrics import Costs, Rules, Sides, Thens
 from facts.aif360._predicate import Predicate
 
 _BRIGHT, _RESET = "\x1b[1m", "\x1b[0m"
@@ -45,18 +45,10 @@ def print_recourse_report(
         costs = None if subgroup_costs is None else subgroup_costs[predicate]
         if costs is not None and show_bias is not None and _extreme(max, costs) != show_bias:
             continue
-        print(f"If {_BRIGHT}{predicate}{_RESET}:")
-        for group, (coverage, thens) in sides.items():
-            if group == missing_subgroup_val:
-                continue
-            _print_group(group, coverage, population_sizes)
-            _print_actions(predicate, thens, show_then_costs)
-            if costs is not None and show_subgroup_costs:
-                cost = 0 if f"{costs[group]:.2f}" == "-0.00" else costs[group]
-                print(
-                    f"\t\t{_BRIGHT}Aggregate cost{_RESET} of the above recourses = "
-                    f"{_MAGENTA}{cost:.2f}{_PLAIN}"
-                )
+        shown = costs if show_subgroup_costs else None
+        _print_sides(
+            predicate, sides, population_sizes, missing_subgroup_val, show_then_costs, shown
+        )
         if costs is not None:
             _print_bias(costs, correctness_metric, metric_name)
         if show_cumulative_plots:
@@ -74,12 +66,7 @@ def print_trade_off_report(
     """Prints subgroups with their actions and trade-off, as AIF360 does for "fair-tradeoff"."""
     _print_nothing_found(rules)
     for predicate, sides in rules.items():
-        print(f"If {_BRIGHT}{predicate}{_RESET}:")
-        for group, (coverage, thens) in sides.items():
-            if group == missing_subgroup_val:
-                continue
-            _print_group(group, coverage, population_sizes)
-            _print_actions(predicate, thens, show_then_costs)
+        _print_sides(predicate, sides, population_sizes, missing_subgroup_val, show_then_costs)
         if unfairness is not None:
             print(
                 f'\t{_MAGENTA} Unfairness based on "Fair Effectiveness-Cost Trade-Off" metric = '
@@ -87,6 +74,29 @@ def print_trade_off_report(
             )
         if show_cumulative_plots:
             _plot({group: thens for group, (_, thens) in sides.items()})
+
+
+def _print_sides(
+    predicate: Predicate,
+    sides: Sides,
+    sizes: Mapping[Any, int] | None,
+    unknown: Any,
+    show_costs: bool,
+    costs: Mapping[Any, float] | None = None,
+) -> None:
+    """Prints a subgroup: its coverage and actions group by group, and what these cost in all."""
+    print(f"If {_BRIGHT}{predicate}{_RESET}:")
+    for group, (coverage, thens) in sides.items():
+        if group == unknown:
+            continue
+        _print_group(group, coverage, sizes)
+        _print_actions(predicate, thens, show_costs)
+        if costs is not None:
+            cost = 0 if f"{costs[group]:.2f}" == "-0.00" else costs[group]
+            print(
+                f"\t\t{_BRIGHT}Aggregate cost{_RESET} of the above recourses = "
+                f"{_MAGENTA}{cost:.2f}{_PLAIN}"
+            )
 
 
 def _print_nothing_found(rules: Rules) -> None:
