@@ -534,7 +534,24 @@ pub fn as_json(path: &Path) -> Result<String, Failure> {
     };
     let text = std::fs::read_to_string(path).map_err(|error| refuse(&error))?;
     let table: toml::Table = toml::from_str(&text).map_err(|error| refuse(&error))?;
-    serde_json::to_string(&table).map_err(|error| refuse(&error))
+    serde_json::to_string(&AsJson(&toml::Value::Table(table))).map_err(|error| refuse(&error))
+}
+
+/// A value of TOML as JSON can hold it: in the same order, with infinite numbers as text.
+struct AsJson<'a>(&'a toml::Value);
+
+impl serde::Serialize for AsJson<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            toml::Value::Float(number) if !number.is_finite() => serializer.collect_str(number),
+            toml::Value::Datetime(date) => serializer.collect_str(date),
+            toml::Value::Array(cells) => serializer.collect_seq(cells.iter().map(AsJson)),
+            toml::Value::Table(table) => {
+                serializer.collect_map(table.iter().map(|(key, value)| (key, AsJson(value))))
+            }
+            plain => plain.serialize(serializer),
+        }
+    }
 }
 
 /// `KEY=VALUE` as a table; a value that is not TOML is taken as text.
@@ -683,6 +700,23 @@ mod tests {
             error.starts_with(start) && !error.contains("line"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn a_file_is_the_same_as_json() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("facts.toml");
+        let text =
+            "audit.support = 0.07\n[features.age]\nedges = [-inf, 30, inf]\n[protected.sex]\n";
+        std::fs::write(&path, text).unwrap();
+        let config = Config::from_json(&as_json(&path).unwrap(), "{}", None).unwrap();
+        let edges = [f64::NEG_INFINITY, 30.0, f64::INFINITY];
+        assert_eq!(config.features["age"].edges.as_deref(), Some(&edges[..]));
+        assert_eq!(config.audit.support, Some("0.07".into()));
+        // Protected attributes keep their order, in which they are crossed.
+        std::fs::write(&path, "[protected.sex]\n[protected.age]\n").unwrap();
+        let config = Config::from_json(&as_json(&path).unwrap(), "{}", None).unwrap();
+        assert_eq!(config.protected.keys().collect::<Vec<_>>(), ["sex", "age"]);
     }
 
     #[test]
