@@ -18,7 +18,7 @@ definitions of fairness of recourse, for any model::
 from __future__ import annotations
 
 from facts._audit import Audit, audit, load
-from facts._facts import __version__
+from facts._facts import __version__, explain_config
 from facts._levels import Bin
 from facts.errors import DataError, FactsError, ModelError, OutputError, UsageError
 
@@ -32,5 +32,6 @@ __all__ = [
     "UsageError",
     "__version__",
     "audit",
+    "explain_config",
     "load",
 ]

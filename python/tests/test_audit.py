@@ -261,12 +261,15 @@ def test_costs_and_rules_may_be_functions(people: pd.DataFrame) -> None:
     audit = facts.audit(keeps, people, **{**OPTIONS, "features": features})
     actions = audit.actions
     assert not actions["change"].str.contains("manager").any()
-    assert facts.Bin(0.0, 3.0, "[0.0, 3.0]") in seen or any(b.low == 0.0 for b in seen)
-    alone = actions[
-        actions["change"].str.startswith("years") & ~actions["change"].str.contains(",")
-    ]
-    assert set(alone["cost"]) <= {3.0, 6.0, 9.0, 2.75, 5.75, 8.75, 3.25, 6.5, 10.0, 4.0} | set(alone["cost"])
-    assert (alone["cost"] > 1).all()
+    assert {bin.low for bin in seen} == {0.0, 3.0, 6.0, 9.0, 12.0}
+    mids = {bin.label: bin.mid for bin in seen}
+    # Actions that move the years alone cost just what the function says.
+    parts = actions["change"].str.extract(r"^years = (\(.*\]|\[.*\])$")[0]
+    froms = actions["subgroup"].str.extract(r"years = ([(\[][^\]]*\])")[0]
+    alone = parts.notna()
+    assert alone.sum() > 5
+    expected = (parts[alone].map(mids) - froms[alone].map(mids)).abs()
+    assert actions.loc[alone, "cost"].to_numpy() == pytest.approx(expected.to_numpy())
 
 
 def test_an_interval_reaches_functions_as_an_interval() -> None:
@@ -490,7 +493,9 @@ def test_damaged_and_missing_files_are_named(tmp_path: Any) -> None:
 
 def test_a_change_is_told_in_words(audit: facts.Audit, people: pd.DataFrame) -> None:
     kinder = facts.audit(lambda rows: keeps(rows) | (rows["job"] == "manager"), people, **OPTIONS)
-    assert "appeared" in kinder.diff(audit) or "vanished" in kinder.diff(audit)
+    told = kinder.diff(audit)
+    assert " -> fair" in told
+    assert audit.diff(audit).count(" -> ") == 0
 
 
 # Mistakes
@@ -757,29 +762,28 @@ def test_progress_is_told_and_ends(people: pd.DataFrame) -> None:
     assert told[-1][0] == "effectiveness" and told[-1][1] == told[-1][2]
 
 
-def test_other_threads_run_while_the_engine_works(people: pd.DataFrame) -> None:
+def test_other_threads_run_while_the_engine_works() -> None:
+    table = pd.read_csv(HIRING.parents[1] / "data" / "adult" / "adult.csv.gz", skipinitialspace=True)
     ticks = 0
     done = threading.Event()
 
     def tick() -> None:
         nonlocal ticks
-        while not done.is_set():
+        while not done.wait(0.001):
             ticks += 1
-            time.sleep(0.001)
 
     thread = threading.Thread(target=tick)
     thread.start()
-    during: list[int] = []
-
-    def model(rows: pd.DataFrame) -> np.ndarray:
-        during.append(ticks)
-        time.sleep(0.05)  # gives the GIL away, as the engine does
-        return keeps(rows)
-
-    facts.audit(model, people, **OPTIONS)
+    before, start = ticks, time.monotonic()
+    # The model is fitted by the engine: no Python code runs that could give the GIL away.
+    facts.audit(
+        "train", table, "sex", label="income", label_favourable=">50K", support=0.05, progress=False
+    )
+    during, seconds = ticks - before, time.monotonic() - start
     done.set()
     thread.join()
-    assert during[-1] > during[0]
+    # A thread that only gets to run before and after would tick once or twice.
+    assert seconds > 0.2 and during > 30
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
