@@ -128,6 +128,27 @@ impl Layout {
         self.profiles[position].expect("a set holds no padding") as usize
     }
 
+    /// The group in which a position lies.
+    pub(crate) fn group(&self, position: usize) -> usize {
+        let word = position / WORD;
+        self.groups.partition_point(|group| group.words.end <= word)
+    }
+
+    /// How many people the profile at a position stands for.
+    pub(crate) fn weight(&self, position: usize) -> u64 {
+        let word = position / WORD;
+        let group = &self.groups[self.group(position)];
+        let word = word - group.words.start;
+        if word >= group.heavy {
+            return 1;
+        }
+        let digit = |(k, plane): (usize, &Words)| {
+            let digits = plane.get(word).copied().unwrap_or(0);
+            (digits >> (position % WORD) & 1) << k
+        };
+        group.planes.iter().enumerate().map(digit).sum()
+    }
+
     /// How many words a set has.
     pub(crate) fn words(&self) -> usize {
         self.words
@@ -160,9 +181,19 @@ impl Layout {
     }
 }
 
+/// An empty set of positions up to `length`.
+pub(crate) fn none(length: usize) -> Words {
+    vec![0; length.div_ceil(WORD)].into_boxed_slice()
+}
+
 /// Adds one position to a set.
 pub(crate) fn insert(set: &mut [u64], position: usize) {
     set[position / WORD] |= 1 << (position % WORD);
+}
+
+/// Whether a set holds a position.
+pub(crate) fn contains(set: &[u64], position: usize) -> bool {
+    set[position / WORD] >> (position % WORD) & 1 == 1
 }
 
 /// Takes one position out of a set.
@@ -200,6 +231,13 @@ pub(crate) fn intersect(into: &mut [u64], with: &[u64]) {
 pub(crate) fn unite(into: &mut [u64], with: &[u64]) {
     for (a, b) in into.iter_mut().zip(with) {
         *a |= b;
+    }
+}
+
+/// `from ∖= with`.
+pub(crate) fn subtract(from: &mut [u64], with: &[u64]) {
+    for (a, b) in from.iter_mut().zip(with) {
+        *a &= !b;
     }
 }
 
@@ -267,9 +305,17 @@ mod tests {
                 prop_assert_eq!(layout.people(g), everyone);
                 prop_assert_eq!(layout.count(g, &layout.all(), &layout.all()), everyone);
             }
+            for (position, profile) in layout.positions() {
+                prop_assert_eq!(layout.weight(position), flags[profile].0);
+            }
             let seen: Vec<_> = iter(&a).map(|position| layout.profile(position)).collect();
             prop_assert_eq!(seen.len(), flags.iter().filter(|f| f.1).count());
             prop_assert!(seen.iter().all(|&profile| flags[profile].1));
+            for (position, profile) in layout.positions() {
+                let g = layout.group(position);
+                let first: usize = groups[..g].iter().map(Vec::len).sum();
+                prop_assert!((first..first + groups[g].len()).contains(&profile));
+            }
         }
     }
 }

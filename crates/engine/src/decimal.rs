@@ -43,14 +43,20 @@ impl Decimal {
 
     /// Whether `part` of `whole` is at least this share, exactly.
     pub fn is_reached_by(self, part: u64, whole: u64) -> bool {
-        let left = u128::from(part) * 10u128.pow(self.scale);
+        let left = u128::from(part) * u128::from(self.unit());
         left >= u128::from(self.digits) * u128::from(whole)
     }
 
     /// The least `part` of `whole` that reaches this share.
     pub fn least_of(self, whole: u64) -> u64 {
-        let needed = (u128::from(self.digits) * u128::from(whole)).div_ceil(10u128.pow(self.scale));
+        let needed =
+            (u128::from(self.digits) * u128::from(whole)).div_ceil(u128::from(self.unit()));
         u64::try_from(needed).unwrap_or(u64::MAX)
+    }
+
+    /// 10^scale: what one is in units of the last digit. With at most 18 digits it fits.
+    fn unit(self) -> u64 {
+        10u64.pow(self.scale)
     }
 
     fn is_zero(self) -> bool {
@@ -58,7 +64,7 @@ impl Decimal {
     }
 
     fn exceeds_one(self) -> bool {
-        u128::from(self.digits) > 10u128.pow(self.scale)
+        self.digits > self.unit()
     }
 }
 
@@ -112,7 +118,7 @@ impl fmt::Display for Decimal {
         if self.scale == 0 {
             return write!(f, "{}", self.digits);
         }
-        let unit = 10u64.pow(self.scale);
+        let unit = self.unit();
         let width = self.scale as usize;
         write!(f, "{}.{:0width$}", self.digits / unit, self.digits % unit)
     }

@@ -261,6 +261,15 @@ pub enum Error {
         /// The row.
         row: u64,
     },
+    /// More people in a subgroup than can be dealt out.
+    #[error(
+        "a subgroup has {people} people, and no more than {} can be dealt out to the groups by lot; divide the weights by their common factor, or gather no evidence",
+        u32::MAX
+    )]
+    TooManyToDeal {
+        /// The people.
+        people: u64,
+    },
     /// A value outside the order of an ordinal.
     #[error("column `{column}`, row {row}: `{label}` is not in the declared order ({}); add it to the order or list it among the missing codes", order.join(" < "))]
     NotInOrder {
@@ -350,6 +359,23 @@ pub enum Error {
         group: String,
         /// The groups there are.
         known: Vec<String>,
+    },
+
+    /// A part of a hold-out in which a group has too few affected people.
+    #[error(
+        "group `{group}` has too few affected people for both parts of a hold-out; choose another share, merge groups, or leave the hold-out"
+    )]
+    PartTooSmall {
+        /// The group.
+        group: String,
+    },
+    /// An audit that is counted again on a population with other levels.
+    #[error(
+        "feature `{feature}` does not have the levels that it had when the audit was made; read the table with the same declaration and bins"
+    )]
+    OtherLevels {
+        /// The feature.
+        feature: String,
     },
 
     // The model and its answers.

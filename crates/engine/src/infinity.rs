@@ -62,3 +62,16 @@ pub(crate) mod list {
         Ok(numbers.into_iter().map(f64::from).collect())
     }
 }
+
+/// The same for a number that may be absent.
+pub(crate) mod optional {
+    use super::{Deserialize, Deserializer, Number, Serialize, Serializer};
+
+    pub(crate) fn serialize<S: Serializer>(number: &Option<f64>, to: S) -> Result<S::Ok, S::Error> {
+        number.map(Number::from).serialize(to)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
+        Ok(Option::<Number>::deserialize(from)?.map(f64::from))
+    }
+}

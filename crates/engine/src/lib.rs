@@ -36,7 +36,7 @@
 //! ```
 //!
 //! The modules, in the order in which data flows: [`population`] → [`subgroups`] and [`actions`] →
-//! [`flips`] → [`distribution`] → [`definitions`] → [`ranking`].
+//! [`flips`] → [`distribution`] → [`definitions`] → [`ranking`] → [`evidence`].
 
 pub mod actions;
 mod audit;
@@ -45,6 +45,7 @@ mod decimal;
 pub mod definitions;
 pub mod distribution;
 mod error;
+pub mod evidence;
 pub mod flips;
 mod infinity;
 pub mod population;
@@ -55,7 +56,7 @@ mod watch;
 
 pub use self::audit::{
     Audit, FORMAT, Group, Individuals, Options, SetAside, Settings, Sizes, Suppression,
-    WithoutActions, audit, audit_with_individuals,
+    WithoutActions, audit, audit_again, audit_with_individuals,
 };
 pub use self::bits::Words;
 pub use self::decimal::{Decimal, Phi, Support};

@@ -20,6 +20,8 @@ pub enum Phase {
     Flips,
     /// Flips are counted for each subgroup.
     Effectiveness,
+    /// Members are dealt out to the groups by lot, to tell findings from chance.
+    Evidence,
 }
 
 impl fmt::Display for Phase {
@@ -31,6 +33,7 @@ impl fmt::Display for Phase {
             Self::Validity => "validity",
             Self::Flips => "flips",
             Self::Effectiveness => "effectiveness",
+            Self::Evidence => "evidence",
         })
     }
 }

@@ -11,10 +11,10 @@ use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch, StringArray};
 use facts_engine::distribution::{Count, Subgroup};
 use facts_engine::flips::FnModel;
 use facts_engine::population::{
-    Bins, Declaration, Distance, Edges, Feature, Kind, Missing, Move, Protected, TransitionRule,
-    View,
+    Bins, Declaration, Distance, Edges, Feature, Kind, Missing, Move, Population, Protected,
+    TransitionRule, View,
 };
-use facts_engine::{Audit, Error, Options, Watch, audit, audit_with_individuals};
+use facts_engine::{Audit, Error, Options, Watch, audit, audit_again, audit_with_individuals};
 
 fn texts<'t, T: Into<Option<&'t str>>>(values: impl IntoIterator<Item = T>) -> ArrayRef {
     let values = values.into_iter().map(Into::into);
@@ -625,4 +625,59 @@ fn people_beyond_counting_are_an_error() {
     let error = declaration().read([&people, &people]).unwrap_err();
     let start = "the weights up to row 3 add up to more than 18446744073709551615 people";
     assert!(error.to_string().starts_with(start), "{error}");
+}
+
+#[test]
+fn an_audit_is_counted_again_only_where_its_words_mean_the_same() {
+    let table = workers();
+    let model = FnModel::new(|batch: &RecordBatch| {
+        let rows = 0..batch.num_rows();
+        rows.map(|row| no_clerk(batch, row)).collect()
+    });
+    let options = support("0.1").compare(["a", "b"]);
+    let population = declared().read([&table]).unwrap();
+    let found = audit(&population, &model, &options, Watch::nobody()).unwrap();
+    let again = |population: &Population| {
+        audit_again(population, &model, &found, &options, Watch::nobody())
+    };
+    let (counted, _, places) = again(&population).unwrap();
+    assert_eq!(
+        (counted.subgroups, places),
+        (found.subgroups.clone(), vec![0])
+    );
+    assert_eq!(counted.groups, found.groups);
+
+    // Nobody of the second part of b is a clerk: the subgroup is not there.
+    let rows = [
+        ("a", "clerk", 4),
+        ("a", "boss", 3),
+        ("b", "boss", 3),
+        ("c", "pilot", 1),
+    ];
+    let others = table_of(&rows);
+    let (counted, _, places) = again(&declared().read([others]).unwrap()).unwrap();
+    assert!(counted.subgroups.is_empty() && places.is_empty());
+    assert_eq!(counted.groups[1].affected, 0);
+
+    let rows = [("a", "clerk", 4), ("c", "boss", 3), ("c", "pilot", 1)];
+    let refused = again(&declared().read([table_of(&rows)]).unwrap());
+    let refused = refused.unwrap_err().to_string();
+    assert!(refused.starts_with("there is no group `b`"), "{refused}");
+
+    let rows = [("a", "clerk", 4), ("b", "boss", 3)];
+    let refused = again(&declared().read([table_of(&rows)]).unwrap());
+    let refused = refused.unwrap_err().to_string();
+    assert!(
+        refused.starts_with("feature `job` does not have the levels"),
+        "{refused}"
+    );
+}
+
+/// `job` and `sex`, with so many people a row.
+fn table_of(rows: &[(&str, &str, i64)]) -> RecordBatch {
+    table([
+        ("sex", texts(rows.iter().map(|row| row.0))),
+        ("job", texts(rows.iter().map(|row| row.1))),
+        ("people", numbers(rows.iter().map(|row| row.2))),
+    ])
 }

@@ -20,10 +20,11 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Int8Type;
 use arrow_array::{ArrayRef, DictionaryArray, RecordBatch};
 use arrow_schema::{DataType, Field, Schema};
-use facts_engine::distribution::{Count, Viewpoint};
+use facts_engine::distribution::{Count, Subgroup, Viewpoint};
 use facts_engine::flips::FnModel;
+use facts_engine::population::{Kind, Move, View};
 use facts_engine::ranking::{Filters, Ranking};
-use facts_engine::{Audit, Watch, audit};
+use facts_engine::{Audit, Watch, audit, audit_again};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
@@ -36,7 +37,7 @@ use crate::slow_adapter::same::{
     assert_same_error, assert_same_findings, assert_same_rankings, definitions,
 };
 use crate::slow_adapter::{
-    definition, engine, engine_with, model_rows, options, population, table,
+    definition, engine, engine_with, model, model_rows, options, population, table,
 };
 
 /// So many cases, always the same ones, unless the environment asks for others.
@@ -393,4 +394,65 @@ fn assert_suppressed(full: &Audit, hidden: &Audit, k: u64) {
             assert_eq!(Some(&ranked.assessment), definition.assess(before).as_ref());
         }
     }
+}
+
+proptest! {
+    #![proptest_config(config(300))]
+
+    #[test]
+    fn counted_again_among_the_same_people_an_audit_is_the_same(case in cases()) {
+        let Ok(found) = engine(&case) else { return Ok(()) };
+        let population = population(&case).unwrap();
+        let (again, _, places) =
+            audit_again(&population, &model(&case), &found, &options(&case), Watch::nobody()).unwrap();
+        prop_assert_eq!(&again.groups, &found.groups);
+        prop_assert_eq!(&again.settings, &found.settings);
+        prop_assert_eq!(&again.changes, &found.changes);
+        prop_assert_eq!(&again.subgroups, &found.subgroups);
+        prop_assert_eq!(places, (0..found.subgroups.len()).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn what_is_counted_in_two_parts_adds_up(case in cases(), seed in 0u64..100) {
+        let Ok(found) = engine(&case) else { return Ok(()) };
+        let whole = population(&case).unwrap();
+        let (first, second) = whole.split(0.5, seed);
+        let model = model(&case);
+        let count = |part| {
+            audit_again(part, &model, &found, &options(&case), Watch::nobody()).unwrap()
+        };
+        let parts = [count(&first), count(&second)];
+        for g in 0..found.groups.len() {
+            let affected = |audit: &Audit| audit.groups[g].affected;
+            let both: u64 = parts.iter().map(|(audit, ..)| affected(audit)).sum();
+            prop_assert_eq!(both, affected(&found));
+        }
+        // A move to a median goes elsewhere in each part.
+        let moves_alike = whole.features().iter().all(|feature| match &feature.kind {
+            Kind::Binned(bins) => matches!(bins.view, View::Label | View::Raw(Move::Linear)),
+            _ => true,
+        }) && whole.features().iter().all(|feature| feature.missing.is_none());
+        for (place, one) in found.subgroups.iter().enumerate() {
+            let in_part = |(audit, _, places): &(Audit, _, Vec<usize>)| {
+                let there = places.iter().position(|&p| p == place)?;
+                assert_same_question(one, &audit.subgroups[there]);
+                Some(audit.subgroups[there].clone())
+            };
+            let (Some(a), Some(b)) = (in_part(&parts[0]), in_part(&parts[1])) else { continue };
+            for g in 0..found.groups.len() {
+                prop_assert_eq!(a.members[g] + b.members[g], one.members[g]);
+                for action in 0..one.actions.len() {
+                    if moves_alike {
+                        let flips = |one: &Subgroup| one.flips(action, g).known().unwrap();
+                        prop_assert_eq!(flips(&a) + flips(&b), flips(one));
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn assert_same_question(one: &Subgroup, other: &Subgroup) {
+    assert_eq!(one.predicate, other.predicate);
+    assert_eq!(one.actions, other.actions);
 }

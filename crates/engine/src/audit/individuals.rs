@@ -1,5 +1,7 @@
 //! The people behind an audit's counts, for questions that counts cannot answer.
 
+use std::collections::BTreeMap;
+
 use crate::bits::{self, Layout, Words};
 use crate::distribution::Subgroup;
 use crate::subgroups::ItemSets;
@@ -11,19 +13,55 @@ use crate::subgroups::ItemSets;
 /// audit with [`audit_with_individuals`](super::audit_with_individuals) and asks here.
 #[derive(Debug)]
 pub struct Individuals {
-    pub(super) layout: Layout,
-    pub(super) items: ItemSets,
+    pub(crate) layout: Layout,
+    pub(crate) items: ItemSets,
     /// By change: whose prediction it turns favourable.
-    pub(super) flips: Vec<Words>,
+    pub(crate) flips: Vec<Words>,
+}
+
+/// Members of one group whom the same actions of a subgroup help.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Alike {
+    /// The actions that help them, by place in the subgroup, ascending.
+    pub(crate) helped_by: Vec<u32>,
+    /// How many people they are.
+    pub(crate) people: u64,
 }
 
 impl Individuals {
+    /// The members of a subgroup.
+    pub(crate) fn members(&self, subgroup: &Subgroup) -> Words {
+        let mut members = self.layout.none();
+        self.items.members(subgroup.predicate.items(), &mut members);
+        members
+    }
+
+    /// The members of a subgroup of the same audit, by group, those whom the same actions help
+    /// together; in an order that depends on nothing else.
+    pub(crate) fn alike(&self, subgroup: &Subgroup) -> Vec<Vec<Alike>> {
+        let members = self.members(subgroup);
+        let mut groups = vec![BTreeMap::new(); self.layout.groups()];
+        for position in bits::iter(&members) {
+            let helps = |&action: &u32| {
+                let change = subgroup.actions[action as usize].change;
+                bits::contains(&self.flips[change as usize], position)
+            };
+            let helped_by: Vec<u32> = (0..subgroup.actions.len() as u32).filter(helps).collect();
+            let group = &mut groups[self.layout.group(position)];
+            *group.entry(helped_by).or_insert(0) += self.layout.weight(position);
+        }
+        let alike = |(helped_by, people)| Alike { helped_by, people };
+        let groups = groups.into_iter();
+        groups
+            .map(|group| group.into_iter().map(alike).collect())
+            .collect()
+    }
+
     /// Members of group `g` that are flipped by at least one of the actions taken so far, after
     /// each action of `order`. Actions are named by their place in the subgroup, which must be one
     /// of the same audit.
     pub fn reached_in_order(&self, subgroup: &Subgroup, g: usize, order: &[usize]) -> Vec<u64> {
-        let mut members = self.layout.none();
-        self.items.members(subgroup.predicate.items(), &mut members);
+        let members = self.members(subgroup);
         let mut reached = self.layout.none();
         order
             .iter()

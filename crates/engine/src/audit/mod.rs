@@ -1,5 +1,7 @@
 //! The audit: the method's steps in order, and the value that holds what they found.
 
+mod affected;
+mod again;
 mod check;
 mod individuals;
 mod options;
@@ -11,6 +13,8 @@ use std::borrow::Borrow;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+pub use self::again::audit_again;
+pub(crate) use self::individuals::Alike;
 pub use self::individuals::Individuals;
 pub use self::options::Options;
 pub use self::run::{audit, audit_with_individuals};

@@ -2,6 +2,7 @@
 
 use crate::actions::Validity;
 use crate::decimal::Support;
+use crate::error::Error;
 use crate::flips::Favourable;
 
 /// How an audit is to be made. [`Options::new`] holds the defaults; each setter says what they are.
@@ -111,5 +112,18 @@ impl Options {
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = Some(threads);
         self
+    }
+
+    /// Does some work on as many threads as asked for.
+    pub fn work<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T, Error> {
+        let Some(threads) = self.threads else {
+            return Ok(work());
+        };
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        let pool = pool.map_err(|error| Error::Threads {
+            threads,
+            why: error.to_string(),
+        })?;
+        Ok(pool.install(work))
     }
 }

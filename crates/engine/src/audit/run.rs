@@ -3,12 +3,11 @@
 use hashbrown::HashMap;
 use rayon::prelude::*;
 
-use super::{
-    Audit, FORMAT, Group, Individuals, Options, SetAside, Settings, Sizes, WithoutActions,
-};
+use super::affected::Affected;
+use super::{Audit, FORMAT, Individuals, Options, Settings, Sizes, WithoutActions};
 use crate::actions::{Change, Costs, Matched, Matching, Memory, match_actions};
 use crate::bits::{self, Layout, Words};
-use crate::distribution::{Count, Subgroup};
+use crate::distribution::Subgroup;
 use crate::error::Error;
 use crate::flips::{Asking, Counterfactuals, Model};
 use crate::population::Population;
@@ -37,58 +36,40 @@ pub fn audit_with_individuals<M: Model + ?Sized>(
     options: &Options,
     watch: Watch<'_>,
 ) -> Result<(Audit, Individuals), Error> {
-    let run = || {
-        Run {
-            population,
-            options,
-            watch,
-        }
-        .audit(model)
+    let run = Run {
+        population,
+        options,
+        watch,
     };
-    match options.threads {
-        None => run(),
-        Some(threads) => rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .build()
-            .map_err(|error| Error::Threads {
-                threads,
-                why: error.to_string(),
-            })?
-            .install(run),
-    }
+    options.work(|| run.audit(model))?
 }
 
-struct Run<'a> {
-    population: &'a Population,
-    options: &'a Options,
-    watch: Watch<'a>,
+/// One audit under way.
+pub(super) struct Run<'a> {
+    pub(super) population: &'a Population,
+    pub(super) options: &'a Options,
+    pub(super) watch: Watch<'a>,
 }
 
-/// The affected of the groups that are compared.
-struct Affected {
-    /// Groups by place in the layout, named by place in the population.
-    groups: Vec<usize>,
-    layout: Layout,
-    set_aside: Vec<SetAside>,
+/// Who is affected, as the model says.
+pub(super) struct Ground<'a> {
+    pub(super) asking: Asking<'a>,
+    pub(super) favourable: Vec<bool>,
+    pub(super) affected: Affected,
+    pub(super) unaffected: Layout,
+    pub(super) items: ItemSets,
 }
 
 /// Subgroups with their valid actions, actions by place among the changes.
-struct Pairs {
-    changes: Vec<Change>,
-    actions: Vec<Vec<(u32, f64)>>,
+pub(super) struct Pairs {
+    pub(super) changes: Vec<Change>,
+    pub(super) actions: Vec<Vec<(u32, f64)>>,
 }
 
-impl Run<'_> {
+impl<'a> Run<'a> {
     fn audit<M: Model + ?Sized>(&self, model: &M) -> Result<(Audit, Individuals), Error> {
         let costs = Costs::new(self.population.features())?;
-        let asking = Asking::new(
-            &self.options.favourable,
-            self.options.batch_rows,
-            self.watch,
-        );
-
-        let favourable = asking.population(model, self.population)?;
-        let rows_asked = asking.asked();
+        let (asking, favourable) = self.ask(model)?;
         let affected = self.affected(&favourable)?;
         let unaffected = self.unaffected(&favourable);
 
@@ -106,7 +87,47 @@ impl Run<'_> {
             &costs,
             &unaffected,
         )?;
+        let ground = Ground {
+            asking,
+            favourable,
+            affected,
+            unaffected,
+            items,
+        };
+        self.help(model, ground, common, itemsets.len(), pairs)
+    }
 
+    /// Asks the model about everybody.
+    pub(super) fn ask<M: Model + ?Sized>(
+        &self,
+        model: &M,
+    ) -> Result<(Asking<'a>, Vec<bool>), Error> {
+        let asking = Asking::new(
+            &self.options.favourable,
+            self.options.batch_rows,
+            self.watch,
+        );
+        let favourable = asking.population(model, self.population)?;
+        Ok((asking, favourable))
+    }
+
+    /// Asks the model whom each action helps, and counts them.
+    pub(super) fn help<M: Model + ?Sized>(
+        &self,
+        model: &M,
+        ground: Ground<'_>,
+        common: Vec<Mined>,
+        action_itemsets: usize,
+        pairs: Pairs,
+    ) -> Result<(Audit, Individuals), Error> {
+        let Ground {
+            asking,
+            favourable,
+            affected,
+            unaffected,
+            items,
+        } = ground;
+        let rows_asked = asking.asked();
         self.watch.tell(Phase::Flips, 0, 0)?;
         let needed = self.needed(&common, &pairs, &affected.layout, &items);
         let decisions = needed.iter().map(|set| bits::len(set) as u64).sum();
@@ -124,7 +145,7 @@ impl Run<'_> {
             profiles: self.population.profiles(),
             affected_profiles: affected.layout.positions().count(),
             common_subgroups: common.len(),
-            action_itemsets: itemsets.len(),
+            action_itemsets,
             pairs: pairs.len(),
             changes: pairs.changes.len(),
             decisions,
@@ -160,112 +181,6 @@ impl Run<'_> {
             flips,
         };
         Ok((audit, individuals))
-    }
-
-    /// Sorts the affected by group, and sets aside the groups that are not to be compared.
-    fn affected(&self, favourable: &[bool]) -> Result<Affected, Error> {
-        let names = self.population.groups();
-        let mut members: Vec<Vec<(u32, u64)>> = vec![Vec::new(); names.len()];
-        let mut people = vec![0; names.len()];
-        for (profile, favourable) in favourable.iter().enumerate() {
-            let (group, weight) = (
-                self.population.group(profile),
-                self.population.people(profile),
-            );
-            people[group] += weight;
-            if !favourable {
-                members[group].push((profile as u32, weight));
-            }
-        }
-        if members.iter().all(Vec::is_empty) {
-            return Err(Error::NobodyAffected {
-                rows: people.iter().sum(),
-            });
-        }
-        if favourable.iter().all(|favourable| !favourable) {
-            return Err(Error::NobodyUnaffected {
-                rows: people.iter().sum(),
-            });
-        }
-        if let Some(wanted) = &self.options.compare
-            && let Some(unknown) = wanted.iter().find(|group| !names.contains(group))
-        {
-            return Err(Error::UnknownGroup {
-                group: unknown.clone(),
-                known: names.to_vec(),
-            });
-        }
-        let mut affected = Affected {
-            groups: Vec::new(),
-            layout: Layout::new(&[]),
-            set_aside: Vec::new(),
-        };
-        for (g, name) in names.iter().enumerate() {
-            let size: u64 = members[g].iter().map(|&(_, weight)| weight).sum();
-            let unwanted = self
-                .options
-                .compare
-                .as_ref()
-                .is_some_and(|wanted| !wanted.contains(name));
-            let why = if unwanted {
-                "not among the groups to compare".to_owned()
-            } else if size == 0 {
-                "nobody affected".to_owned()
-            } else if size < self.options.min_group_size {
-                format!("fewer than {} affected", self.options.min_group_size)
-            } else {
-                affected.groups.push(g);
-                continue;
-            };
-            affected.set_aside.push(SetAside {
-                name: name.clone(),
-                people: Count::Known(people[g]),
-                affected: Count::Known(size),
-                why,
-            });
-        }
-        if affected.groups.len() < 2 {
-            let set_aside = affected
-                .set_aside
-                .iter()
-                .map(|s| format!("{} ({})", s.name, s.why));
-            return Err(Error::TooFewGroups {
-                kept: affected.groups.iter().map(|&g| names[g].clone()).collect(),
-                set_aside: set_aside.collect(),
-            });
-        }
-        let compared: Vec<_> = affected
-            .groups
-            .iter()
-            .map(|&g| std::mem::take(&mut members[g]))
-            .collect();
-        affected.layout = Layout::new(&compared);
-        Ok(affected)
-    }
-
-    /// All unaffected people, as one group.
-    fn unaffected(&self, favourable: &[bool]) -> Layout {
-        let members = favourable
-            .iter()
-            .enumerate()
-            .filter(|&(_, favourable)| *favourable)
-            .map(|(profile, _)| (profile as u32, self.population.people(profile)));
-        Layout::new(&[members.collect()])
-    }
-
-    fn groups(&self, affected: &Affected) -> Vec<Group> {
-        let mut people = vec![0; self.population.groups().len()];
-        for profile in 0..self.population.profiles() {
-            people[self.population.group(profile)] += self.population.people(profile);
-        }
-        let groups = affected.groups.iter().enumerate();
-        groups
-            .map(|(place, &g)| Group {
-                name: self.population.groups()[g].clone(),
-                people: people[g],
-                affected: affected.layout.people(place),
-            })
-            .collect()
     }
 
     /// The predicates that are frequent in every group.

@@ -28,15 +28,47 @@ pub(super) fn counts(counts: PerGroup<u64>) -> Assessment {
     assessment(values, (most - least) as f64, worst)
 }
 
-/// Compares costs, of which dearer is worse. ∞ − ∞ = 0; ∞ − finite = ∞.
-pub(super) fn costs(costs: PerGroup<f64>) -> Assessment {
-    let least = costs.iter().copied().fold(f64::INFINITY, f64::min);
-    let most = costs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let score = if least == f64::INFINITY {
+/// The least and the greatest of some costs; `None` if one is not known.
+fn ends(costs: impl Iterator<Item = Option<f64>>) -> Option<(f64, f64)> {
+    let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
+    for cost in costs {
+        let cost = cost?;
+        least = least.min(cost);
+        most = most.max(cost);
+    }
+    Some((least, most))
+}
+
+/// ∞ − ∞ = 0; ∞ − finite = ∞.
+fn difference(most: f64, least: f64) -> f64 {
+    if least == f64::INFINITY {
         0.0
     } else {
         most - least
-    };
+    }
+}
+
+/// The score of costs alone.
+pub(super) fn score_of_costs(costs: impl Iterator<Item = Option<f64>>) -> Option<f64> {
+    let (least, most) = ends(costs)?;
+    Some(zero_if_tiny(difference(most, least)))
+}
+
+/// The score of numbers of actions alone.
+pub(super) fn score_of_counts(counts: impl Iterator<Item = Option<u64>>) -> Option<f64> {
+    score_of_costs(counts.map(|count| count.map(|count| count as f64)))
+}
+
+/// Scores too small to be told from 0 are 0.
+pub(super) fn zero_if_tiny(score: f64) -> f64 {
+    if score < SCORE_GAP { 0.0 } else { score }
+}
+
+/// Compares costs, of which dearer is worse.
+pub(super) fn costs(costs: PerGroup<f64>) -> Assessment {
+    let known = costs.iter().map(|&cost| Some(cost));
+    let (least, most) = ends(known).unwrap_or((0.0, 0.0));
+    let score = difference(most, least);
     let worst = costs
         .iter()
         .map(|&cost| cost == most || most - cost < SCORE_GAP)
@@ -54,7 +86,7 @@ pub(super) fn assessment(
     score: f64,
     worst: PerGroup<bool>,
 ) -> Assessment {
-    let score = if score < SCORE_GAP { 0.0 } else { score };
+    let score = zero_if_tiny(score);
     let against = if score == 0.0 {
         PerGroup::new()
     } else {

@@ -9,7 +9,8 @@
 
 use super::{Assessment, Definition, Kind, Parameter, compare};
 use crate::decimal::Phi;
-use crate::distribution::Subgroup;
+use crate::distribution::{Subgroup, Viewpoint};
+use crate::evidence::Pooled;
 
 pub(super) const KIND: Kind = Kind {
     name: "equal-choice",
@@ -31,6 +32,16 @@ impl EqualChoice {
     pub fn new(phi: Phi) -> Self {
         Self { phi }
     }
+
+    /// How many actions work for each group.
+    fn choices(&self, subgroup: &Subgroup) -> impl Iterator<Item = Option<u64>> {
+        (0..subgroup.groups()).map(|g| {
+            (0..subgroup.actions.len()).try_fold(0, |choices, action| {
+                let works = subgroup.effectiveness(action, g)?.reaches(self.phi);
+                Some(choices + u64::from(works))
+            })
+        })
+    }
 }
 
 impl Definition for EqualChoice {
@@ -43,14 +54,25 @@ impl Definition for EqualChoice {
     }
 
     fn assess(&self, subgroup: &Subgroup) -> Option<Assessment> {
-        let choices = |g| {
-            (0..subgroup.actions.len()).try_fold(0, |choices, action| {
-                let works = subgroup.effectiveness(action, g)?.reaches(self.phi);
-                Some(choices + u64::from(works))
-            })
+        let choices = self.choices(subgroup);
+        Some(compare::counts(choices.collect::<Option<_>>()?))
+    }
+
+    fn score(&self, subgroup: &Subgroup) -> Option<f64> {
+        compare::score_of_counts(self.choices(subgroup))
+    }
+
+    fn chance(&self, pooled: &Pooled<'_>, score: f64) -> Option<f64> {
+        // At least `score` actions must work for one group and not for another; how likely so many
+        // are is at most their expected number over `score`, as Markov says.
+        let actions = pooled.steps(Viewpoint::Macro);
+        let expected = |(a, b)| -> f64 {
+            let actions = actions.iter();
+            let alone = actions.map(|&(_, helped)| pooled.only_reaches(a, b, helped, self.phi));
+            alone.sum()
         };
-        let counts = (0..subgroup.groups()).map(choices);
-        Some(compare::counts(counts.collect::<Option<_>>()?))
+        let chances = pooled.pairs().map(|pair| expected(pair) / score);
+        Some(chances.sum::<f64>().min(1.0))
     }
 
     fn lists(&self, subgroup: &Subgroup, action: usize, g: usize) -> bool {

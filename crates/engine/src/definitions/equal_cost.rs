@@ -7,9 +7,10 @@
 //! *Choose it* when "most people can" is the goal and the price is the question. *Not* when no φ
 //! stands out: the finding can hinge on a single person at the threshold.
 
-use super::{Assessment, Definition, Kind, Parameter, compare};
+use super::{Assessment, Definition, Kind, Parameter, SCORE_GAP, compare};
 use crate::decimal::Phi;
 use crate::distribution::{Subgroup, Viewpoint};
+use crate::evidence::Pooled;
 
 pub(super) const KIND: Kind = Kind {
     name: "equal-cost-of-effectiveness",
@@ -38,6 +39,12 @@ impl EqualCostOfEffectiveness {
     pub fn new(viewpoint: Viewpoint, phi: Phi) -> Self {
         Self { viewpoint, phi }
     }
+
+    /// What φ costs each group.
+    fn costs(&self, subgroup: &Subgroup) -> impl Iterator<Item = Option<f64>> {
+        let cost = |g| subgroup.cost_of_effectiveness(self.viewpoint, g, self.phi);
+        (0..subgroup.groups()).map(cost)
+    }
 }
 
 impl Definition for EqualCostOfEffectiveness {
@@ -53,9 +60,30 @@ impl Definition for EqualCostOfEffectiveness {
     }
 
     fn assess(&self, subgroup: &Subgroup) -> Option<Assessment> {
-        let cost = |g| subgroup.cost_of_effectiveness(self.viewpoint, g, self.phi);
-        let costs = (0..subgroup.groups()).map(cost);
+        let costs = self.costs(subgroup);
         Some(compare::costs(costs.collect::<Option<_>>()?))
+    }
+
+    fn score(&self, subgroup: &Subgroup) -> Option<f64> {
+        compare::score_of_costs(self.costs(subgroup))
+    }
+
+    fn chance(&self, pooled: &Pooled<'_>, score: f64) -> Option<f64> {
+        // One group reaches φ at some step, which the other does not, nor at any step that costs
+        // less than `score` more: each step is at most as likely as the least likely of these.
+        let steps = pooled.steps(self.viewpoint);
+        let at_step = |a: usize, b: usize, (cost, helped): (f64, u64)| -> f64 {
+            let cheaper = |step: &&(f64, u64)| step.0 < cost + score - SCORE_GAP;
+            let most = steps
+                .iter()
+                .filter(cheaper)
+                .map(|&(_, helped)| helped)
+                .max();
+            let short = most.map_or(1.0, |most| pooled.short_of(b, most, self.phi));
+            pooled.only_reaches(a, b, helped, self.phi).min(short)
+        };
+        let chance = |(a, b)| -> f64 { steps.iter().map(|&step| at_step(a, b, step)).sum() };
+        Some(pooled.pairs().map(chance).sum::<f64>().min(1.0))
     }
 
     fn lists(&self, subgroup: &Subgroup, action: usize, g: usize) -> bool {

@@ -7,8 +7,9 @@
 //! *Choose it* when costs are unknown or contested: it does not look at them. *Not* when everybody
 //! can get out somehow and the question is how dearly they pay.
 
-use super::{Assessment, Definition, Kind, Parameter, compare};
+use super::{Assessment, Definition, Kind, Parameter, Tally, compare};
 use crate::distribution::{Subgroup, Viewpoint};
+use crate::evidence::Pooled;
 
 pub(super) const KIND: Kind = Kind {
     name: "equal-effectiveness",
@@ -44,5 +45,13 @@ impl Definition for EqualEffectiveness {
     fn assess(&self, subgroup: &Subgroup) -> Option<Assessment> {
         let shares = (0..subgroup.groups()).map(|g| subgroup.ecd_at_any_cost(self.viewpoint, g));
         Some(compare::shares(shares.collect::<Option<_>>()?))
+    }
+
+    fn decided_by(&self, subgroup: &Subgroup) -> Option<Tally> {
+        subgroup.tally(self.viewpoint, subgroup.cost_levels.len())
+    }
+
+    fn chance(&self, pooled: &Pooled<'_>, score: f64) -> Option<f64> {
+        Some(pooled.gap_of_ecd(self.viewpoint, f64::INFINITY, score))
     }
 }

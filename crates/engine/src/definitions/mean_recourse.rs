@@ -12,6 +12,7 @@
 use super::{Assessment, Definition, Kind, compare};
 use crate::distribution::{Subgroup, Viewpoint};
 use crate::error::Error;
+use crate::evidence::Pooled;
 
 pub(super) const KIND: Kind = Kind {
     name: "equal-mean-recourse",
@@ -90,5 +91,14 @@ impl Definition for EqualMeanRecourse {
     fn assess(&self, subgroup: &Subgroup) -> Option<Assessment> {
         let means = (0..subgroup.groups()).map(|g| self.mean(subgroup, g));
         Some(compare::costs(means.collect::<Option<_>>()?))
+    }
+
+    fn score(&self, subgroup: &Subgroup) -> Option<f64> {
+        let means = (0..subgroup.groups()).map(|g| self.mean(subgroup, g));
+        compare::score_of_costs(means)
+    }
+
+    fn chance(&self, pooled: &Pooled<'_>, score: f64) -> Option<f64> {
+        Some(pooled.gap_of_means(self.c_infinity, score))
     }
 }

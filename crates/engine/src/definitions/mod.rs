@@ -28,6 +28,7 @@ pub use self::within_budget::EqualEffectivenessWithinBudget;
 use crate::decimal::{Decimal, Phi};
 use crate::distribution::{PerGroup, Share, Subgroup, Viewpoint};
 use crate::error::Error;
+use crate::evidence::Pooled;
 
 /// Scores below this are 0, and scores closer than this are equal.
 pub const SCORE_GAP: f64 = 1e-9;
@@ -81,11 +82,46 @@ pub trait Definition: fmt::Debug + Send + Sync {
     /// How a subgroup's groups compare; `None` if a count that is needed was suppressed.
     fn assess(&self, subgroup: &Subgroup) -> Option<Assessment>;
 
+    /// The score alone, the same as that of [`assess`](Self::assess), for those who ask a million
+    /// times.
+    fn score(&self, subgroup: &Subgroup) -> Option<f64> {
+        Some(self.assess(subgroup)?.score)
+    }
+
+    /// The count of members that alone decides, if the score is the gap between the groups' shares
+    /// of it. Two groups can then be tested exactly.
+    fn decided_by(&self, subgroup: &Subgroup) -> Option<Tally> {
+        let _ = subgroup;
+        None
+    }
+
+    /// How likely a score of at least `score` is at most, if the members belong to the groups by
+    /// lot. `None`, if only shuffling can tell.
+    fn chance(&self, pooled: &Pooled<'_>, score: f64) -> Option<f64> {
+        let _ = (pooled, score);
+        None
+    }
+
     /// Whether a comparative subgroup counterfactual lists an action for group `g`.
     fn lists(&self, subgroup: &Subgroup, action: usize, g: usize) -> bool {
         let _ = (subgroup, action, g);
         true
     }
+}
+
+/// A count of a subgroup's members.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tally {
+    /// Those whom an action flips.
+    Flipped {
+        /// The action, by its place in the subgroup.
+        action: usize,
+    },
+    /// Those flipped by at least one action up to a cost.
+    Reached {
+        /// The cost level, by its place in the subgroup.
+        level: usize,
+    },
 }
 
 /// One kind of definition: its name and how its parameters are read.

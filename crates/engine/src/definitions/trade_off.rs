@@ -12,10 +12,11 @@
 //! *Choose it* when no single budget or target can be defended. *Not* to say how large a price
 //! difference is: it measures shares.
 
-use super::{Assessment, Definition, Kind, Parameter, compare};
+use super::{Assessment, Definition, Kind, Parameter, Tally, compare};
 use crate::decimal::Decimal;
 use crate::distribution::{PerGroup, Share, Subgroup, Viewpoint};
 use crate::error::Error;
+use crate::evidence::Pooled;
 
 pub(super) const KIND: Kind = Kind {
     name: "fair-trade-off",
@@ -143,6 +144,34 @@ impl Definition for FairTradeOff {
             assessment.significant = Some(widest_pairs.into_iter().any(passes));
         }
         Some(assessment)
+    }
+
+    fn score(&self, subgroup: &Subgroup) -> Option<f64> {
+        let [first, second] = *subgroup.members else {
+            return Some(self.assess(subgroup)?.score);
+        };
+        // All gaps of two groups have one denominator.
+        let mut widest = 0;
+        for levels in 1..=subgroup.cost_levels.len() {
+            let of = |g| Some(u128::from(subgroup.ecd(self.viewpoint, g, levels)?.part));
+            let (a, b) = (of(0)? * u128::from(second), of(1)? * u128::from(first));
+            widest = widest.max(a.abs_diff(b));
+        }
+        let denominator = u128::from(first) * u128::from(second);
+        Some(compare::zero_if_tiny(widest as f64 / denominator as f64))
+    }
+
+    fn decided_by(&self, subgroup: &Subgroup) -> Option<Tally> {
+        // With a single cost there is a single gap.
+        let levels = subgroup.cost_levels.len();
+        (levels == 1).then(|| subgroup.tally(self.viewpoint, levels))?
+    }
+
+    fn chance(&self, pooled: &Pooled<'_>, score: f64) -> Option<f64> {
+        // The widest gap is that of some cost level or action.
+        let steps = pooled.steps(self.viewpoint).into_iter();
+        let chances = steps.map(|(_, helped)| pooled.gap(helped, score));
+        Some(chances.sum::<f64>().min(1.0))
     }
 }
 

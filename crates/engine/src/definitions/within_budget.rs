@@ -6,9 +6,10 @@
 //! *Choose it* when there is a limit to what can be asked of people: a year of study, a sum of
 //! money. *Not* when the costs are only rough, since the budget cuts sharply.
 
-use super::{Assessment, Definition, Kind, Parameter, compare};
+use super::{Assessment, Definition, Kind, Parameter, Tally, compare};
 use crate::distribution::{Subgroup, Viewpoint};
 use crate::error::Error;
+use crate::evidence::Pooled;
 
 pub(super) const KIND: Kind = Kind {
     name: "equal-effectiveness-within-budget",
@@ -64,6 +65,14 @@ impl Definition for EqualEffectivenessWithinBudget {
         let levels = subgroup.levels_within(self.budget);
         let shares = (0..subgroup.groups()).map(|g| subgroup.ecd(self.viewpoint, g, levels));
         Some(compare::shares(shares.collect::<Option<_>>()?))
+    }
+
+    fn decided_by(&self, subgroup: &Subgroup) -> Option<Tally> {
+        subgroup.tally(self.viewpoint, subgroup.levels_within(self.budget))
+    }
+
+    fn chance(&self, pooled: &Pooled<'_>, score: f64) -> Option<f64> {
+        Some(pooled.gap_of_ecd(self.viewpoint, self.budget, score))
     }
 
     fn lists(&self, subgroup: &Subgroup, action: usize, _: usize) -> bool {

@@ -20,6 +20,7 @@ pub use self::count::{Count, Share};
 use crate::actions::{COST_GAP, Change};
 use crate::bits::{self, Layout, Words};
 use crate::decimal::Phi;
+use crate::definitions::Tally;
 use crate::subgroups::Predicate;
 
 /// One entry for each group under comparison.
@@ -124,6 +125,49 @@ impl Subgroup {
         }
     }
 
+    /// Everybody leaves; counts that are suppressed stay so.
+    pub(crate) fn empty(&mut self) {
+        self.members.fill(0);
+        for count in self.flips.iter_mut().chain(&mut self.reached) {
+            if let Count::Known(count) = count {
+                *count = 0;
+            }
+        }
+    }
+
+    /// So many people join group `g` whom these actions help, given by place, ascending. Counts that
+    /// are suppressed stay so.
+    pub(crate) fn join(&mut self, g: usize, helped_by: &[u32], people: u64) {
+        self.members[g] += people;
+        self.each_count(g, helped_by, |count| *count += people);
+    }
+
+    /// So many such people leave, who must be there.
+    pub(crate) fn leave(&mut self, g: usize, helped_by: &[u32], people: u64) {
+        self.members[g] -= people;
+        self.each_count(g, helped_by, |count| *count -= people);
+    }
+
+    /// Each known count in which a member of group `g` appears whom these actions help.
+    fn each_count(&mut self, g: usize, helped_by: &[u32], mut with: impl FnMut(&mut u64)) {
+        let groups = self.groups();
+        let mut known = |count: &mut Count| {
+            if let Count::Known(count) = count {
+                with(count);
+            }
+        };
+        for &action in helped_by {
+            known(&mut self.flips[action as usize * groups + g]);
+        }
+        // Actions come cheapest first.
+        if let Some(&cheapest) = helped_by.first() {
+            let from = self.actions[cheapest as usize].cost_level as usize;
+            for level in from..self.cost_levels.len() {
+                known(&mut self.reached[level * groups + g]);
+            }
+        }
+    }
+
     /// Whether actions, cost levels and counts fit together, for a subgroup that was loaded.
     pub(crate) fn holds_together(&self, changes: usize) -> bool {
         let groups = self.groups();
@@ -204,6 +248,20 @@ impl Subgroup {
         Some(Share::new(flipped, members))
     }
 
+    /// The count that alone decides the effectiveness–cost distribution after the first `levels`
+    /// cost levels, if there is one: micro there always is, macro if there is a single action.
+    pub(crate) fn tally(&self, viewpoint: Viewpoint, levels: usize) -> Option<Tally> {
+        let level = levels.checked_sub(1)?;
+        match viewpoint {
+            Viewpoint::Micro => Some(Tally::Reached { level }),
+            Viewpoint::Macro => {
+                let beyond_first = self.actions.get(1);
+                let alone = beyond_first.is_none_or(|next| next.cost_level as usize >= levels);
+                alone.then_some(Tally::Flipped { action: 0 })
+            }
+        }
+    }
+
     /// `ecd(∞)`.
     pub fn ecd_at_any_cost(&self, viewpoint: Viewpoint, g: usize) -> Option<Share> {
         self.ecd(viewpoint, g, self.cost_levels.len())
@@ -242,6 +300,14 @@ impl Subgroup {
             }
         }
         Some(None)
+    }
+
+    /// Takes other counts: by action and then by cost level, of each group.
+    pub(crate) fn recount(&mut self, counts: &[u64]) {
+        let all = self.flips.iter_mut().chain(&mut self.reached);
+        for (count, &people) in all.zip(counts) {
+            *count = Count::Known(people);
+        }
     }
 
     /// Replaces counts from 1 to k − 1 by "suppressed".

@@ -29,6 +29,12 @@ pub trait Model: Sync {
         1
     }
 
+    /// Whether the model is asked about counterfactual rows one by one, so that answers are worth
+    /// keeping. A model that overrides [`flips`](Model::flips) says no.
+    fn asks_for_rows(&self) -> bool {
+        true
+    }
+
     /// For each change the positions, among those that [need](Counterfactuals::needed) an answer,
     /// whose prediction turns favourable.
     ///

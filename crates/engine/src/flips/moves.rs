@@ -111,8 +111,13 @@ impl<'a> Targets<'a> {
             .filter_map(|held| Some((held.number?, held.unaffected)))
             .collect();
         unaffected.sort_by(|a, b| a.0.total_cmp(&b.0));
-        // Actions are mined from the unaffected, so some of them have the level.
-        let middle = median(&unaffected);
+        // Actions are mined from the unaffected, so some of them have the level; among other people
+        // than those it was mined from, the middle of the bin may have to do.
+        let middle = match (unaffected.is_empty(), to.number) {
+            (true, Some(midpoint)) => midpoint,
+            (true, None) => 0.0,
+            (false, _) => median(&unaffected),
+        };
         let data_type = column.data_type().clone();
         let moved = self.held.iter().zip(0..).map(|(held, code)| {
             let Some(held) = held.filter(|held| held.level != level) else {

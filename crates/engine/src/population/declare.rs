@@ -244,6 +244,49 @@ impl Feature {
         self
     }
 
+    /// Whether no rule keeps the feature from ever changing.
+    pub fn can_change(&self) -> bool {
+        !self.rules.immutable
+    }
+
+    /// The same feature with changes that count so many times as heavily.
+    pub fn heavier(mut self, times: f64) -> Self {
+        self.weight *= times;
+        self
+    }
+
+    /// The same feature in so many more bins, or fewer but at least two.
+    ///
+    /// None if it is not cut into a number of bins, or is left as it is: where the model sees the
+    /// labels of its bins it knows no others, and bins that have names, or that rules and costs name,
+    /// cannot be others.
+    pub fn rebinned(&self, more: isize) -> Option<Self> {
+        let Kind::Binned(bins) = &self.kind else {
+            return None;
+        };
+        let named = bins.labels.is_some()
+            || !self.rules.not_a_target.is_empty()
+            || !self.rules.forbidden.is_empty()
+            || matches!(self.distance, Some(Distance::Table(_)));
+        if bins.view == View::Label || named {
+            return None;
+        }
+        let others = |count: usize| {
+            let others = count.saturating_add_signed(more).max(2);
+            (others != count).then_some(others)
+        };
+        let edges = match bins.edges {
+            Edges::Quantiles(count) => Edges::Quantiles(others(count)?),
+            Edges::EqualWidth(count) => Edges::EqualWidth(others(count)?),
+            Edges::At(_) => return None,
+        };
+        let bins = Bins {
+            edges,
+            ..bins.clone()
+        };
+        Some(self.clone().with_kind(Kind::Binned(bins)))
+    }
+
     /// A feature whose distinct values are levels without an order.
     pub fn categorical(name: impl Into<String>) -> Self {
         Self::new(name, Kind::Categorical)

@@ -11,6 +11,7 @@ mod column;
 mod declare;
 mod groups;
 mod levels;
+mod resample;
 
 use std::collections::HashSet;
 use std::sync::Arc;

@@ -83,6 +83,20 @@ impl Ranking {
         &self.ranked[..unfair]
     }
 
+    /// The first tenth of the unfair ones, rounded down but at least one; subgroups that share the
+    /// rank of the last of them are among them.
+    pub fn first_tenth(&self) -> &[Ranked] {
+        let unfair = self.unfair();
+        let tenth = (unfair.len() / 10).max(1);
+        match unfair.get(tenth - 1) {
+            None => unfair,
+            Some(last) => {
+                let among = unfair.partition_point(|ranked| ranked.rank <= last.rank);
+                &unfair[..among]
+            }
+        }
+    }
+
     /// Ranks by place in the audit; fair and suppressed subgroups have none.
     fn ranks(&self, subgroups: usize) -> Vec<Option<u32>> {
         let mut ranks = vec![None; subgroups];
@@ -111,4 +125,44 @@ fn give_ranks(ranked: &mut [Ranked]) -> u32 {
         entry.rank = Some(rank);
     }
     rank
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::distribution::PerGroup;
+
+    /// A ranking with these ranks, in order.
+    fn ranking(ranks: impl Iterator<Item = Option<u32>>) -> Ranking {
+        let ranked = ranks.enumerate().map(|(subgroup, rank)| Ranked {
+            subgroup,
+            rank,
+            assessment: Assessment {
+                values: PerGroup::new(),
+                score: 1.0,
+                against: PerGroup::new(),
+                significant: None,
+            },
+        });
+        Ranking {
+            definition: String::new(),
+            title: String::new(),
+            ranked: ranked.collect(),
+            worst_rank: 0,
+            suppressed: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn the_first_tenth_is_of_the_unfair_and_takes_ties_along() {
+        let first = |ranks: Vec<Option<u32>>| ranking(ranks.into_iter()).first_tenth().len();
+        assert_eq!(first((1..40).map(Some).collect()), 3);
+        let fair = |unfair: u32| (1..=unfair).map(Some).chain([None; 60]).collect();
+        assert_eq!(first(fair(20)), 2);
+        assert_eq!(first(fair(9)), 1);
+        assert_eq!(first(fair(0)), 0);
+        // The second of 20 shares its rank with four others.
+        let tied = [1, 2, 2, 2, 2, 2].into_iter().chain(3..17).map(Some);
+        assert_eq!(first(tied.collect()), 6);
+    }
 }

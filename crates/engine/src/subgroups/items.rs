@@ -33,6 +33,38 @@ impl ItemSets {
     }
 }
 
+impl ItemSets {
+    /// Who satisfies an item, put together from these equalities.
+    fn satisfied(&self, item: Item, missing: Option<u32>, layout: &Layout) -> Words {
+        let mut set = layout.none();
+        for (equality, satisfied) in self.items.iter().zip(&self.sets) {
+            if equality.feature == item.feature && item.admits(equality.level, missing) {
+                crate::bits::unite(&mut set, satisfied);
+            }
+        }
+        set
+    }
+}
+
+/// These items, whoever satisfies them.
+pub(crate) fn given_items(
+    population: &Population,
+    layout: &Layout,
+    mut items: Vec<Item>,
+) -> ItemSets {
+    items.sort_unstable();
+    items.dedup();
+    let equalities = equality_items(population, layout);
+    let satisfied = |item: &Item| {
+        let missing = population.features()[item.feature as usize].missing;
+        equalities.satisfied(*item, missing, layout)
+    };
+    ItemSets {
+        sets: items.iter().map(satisfied).collect(),
+        items,
+    }
+}
+
 /// `feature = level` for every feature and every level that somebody in the layout has.
 pub(crate) fn equality_items(population: &Population, layout: &Layout) -> ItemSets {
     let (mut items, mut sets) = (Vec::new(), Vec::new());
@@ -77,12 +109,7 @@ pub(crate) fn affected_items(population: &Population, layout: &Layout, ranges: b
                     operator,
                     level,
                 };
-                let mut set = layout.none();
-                for (item, satisfied) in equalities.items.iter().zip(&equalities.sets) {
-                    if item.feature == bound.feature && bound.admits(item.level, levels.missing) {
-                        crate::bits::unite(&mut set, satisfied);
-                    }
-                }
+                let set = equalities.satisfied(bound, levels.missing, layout);
                 if set != everybody && set.iter().any(|&word| word != 0) {
                     found.push((bound, set));
                 }

@@ -247,6 +247,10 @@ pub fn definitions() -> Vec<SlowDefinition> {
 pub fn assert_same_rankings(fast: &Audit, slow: &SlowAudit) {
     for (i, slow_definition) in definitions().iter().enumerate() {
         let definition = definition(slow_definition);
+        for subgroup in &fast.subgroups {
+            let assessed = definition.assess(subgroup).map(|assessed| assessed.score);
+            assert_eq!(definition.score(subgroup), assessed, "{definition:?}");
+        }
         let (one, other) = (
             fast.rank(definition.as_ref()),
             slow.ranking(slow_definition),

@@ -1,0 +1,240 @@
+//! People drawn by lot: again with replacement, or dealt out.
+//!
+//! People of one kind are only counted, never listed, so that a kind of a million people costs no more
+//! than it must.
+
+use super::Lot;
+use super::binomial::{hypergeometric_step, ln_hypergeometric, ln_probability};
+
+/// Up to so many people are drawn one by one; more are drawn kind by kind.
+const ONE_BY_ONE: u64 = 1 << 16;
+
+/// People of several kinds, to be drawn from with replacement.
+#[derive(Debug)]
+pub(crate) struct Urn {
+    people: Vec<u64>,
+    total: u64,
+    /// The kind of each person, while they are drawn one by one.
+    kinds: Vec<u32>,
+}
+
+impl Urn {
+    /// So many people of each kind.
+    pub(crate) fn new(people: Vec<u64>) -> Self {
+        let total = people.iter().sum();
+        let kinds = if total > ONE_BY_ONE {
+            Vec::new()
+        } else {
+            let repeated = |(&people, kind)| std::iter::repeat_n(kind, people as usize);
+            people.iter().zip(0..).flat_map(repeated).collect()
+        };
+        Self {
+            people,
+            total,
+            kinds,
+        }
+    }
+
+    /// Draws as many people as there are, with replacement; how many of each kind.
+    pub(crate) fn draw_again(&self, lot: Lot, drawn: &mut Vec<u64>) {
+        drawn.clear();
+        drawn.resize(self.people.len(), 0);
+        if self.total > ONE_BY_ONE {
+            self.draw_kinds(lot, drawn);
+            return;
+        }
+        for person in 0..self.total {
+            let kind = self.kinds[lot.below(person, self.total) as usize];
+            drawn[kind as usize] += 1;
+        }
+    }
+
+    /// How many are of a kind is binomial, given how many are left for it and the kinds after it.
+    fn draw_kinds(&self, lot: Lot, drawn: &mut [u64]) {
+        let (mut to_draw, mut left) = (self.total, self.total);
+        for (kind, &people) in self.people.iter().enumerate() {
+            if to_draw == 0 {
+                break;
+            }
+            if people == left {
+                drawn[kind] = to_draw;
+                break;
+            }
+            drawn[kind] = binomial(to_draw, people as f64 / left as f64, lot.of(kind as u64));
+            to_draw -= drawn[kind];
+            left -= people;
+        }
+    }
+}
+
+/// Takes `taken` of the people by lot, without replacement; how many of each kind.
+pub(crate) fn deal(people: &[u64], taken: u64, lot: Lot) -> Vec<u64> {
+    let mut left = people.iter().sum();
+    let mut to_take = taken;
+    let kinds = people.iter().zip(0..);
+    kinds
+        .map(|(&people, kind)| {
+            let of_kind = hypergeometric(people, to_take, left, lot.of(kind));
+            to_take -= of_kind;
+            left -= people;
+            of_kind
+        })
+        .collect()
+}
+
+/// How many of `n` succeed, each with probability `p`.
+fn binomial(n: u64, p: f64, lot: Lot) -> u64 {
+    let mode = (((n + 1) as f64 * p) as u64).min(n);
+    let odds = p / (1.0 - p);
+    let walk = Walk {
+        mode,
+        ln_mode: ln_probability(mode, n, p),
+        ends: (0, n),
+    };
+    walk.draw(lot, |k| (n - k) as f64 / (k + 1) as f64 * odds)
+}
+
+/// How many of the `taken` are among the `marked`, when `taken` of `all` are taken.
+pub(super) fn hypergeometric(marked: u64, taken: u64, all: u64, lot: Lot) -> u64 {
+    let least = (marked + taken).saturating_sub(all);
+    let most = marked.min(taken);
+    if marked == 1 && least < most {
+        return u64::from(lot.below(0, all) < taken);
+    }
+    let mode = (marked + 1) as f64 * (taken + 1) as f64 / (all + 2) as f64;
+    let mode = (mode as u64).clamp(least, most);
+    let walk = Walk {
+        mode,
+        ln_mode: ln_hypergeometric(mode, marked, taken, all),
+        ends: (least, most),
+    };
+    walk.draw(lot, |k| hypergeometric_step(k, marked, taken, all))
+}
+
+/// A distribution of one mode, from which a number is drawn by walking outwards.
+struct Walk {
+    mode: u64,
+    /// The logarithm of the mode's probability.
+    ln_mode: f64,
+    /// The least and the greatest number.
+    ends: (u64, u64),
+}
+
+impl Walk {
+    /// Draws a number. `ratio` tells how much likelier k + 1 is than k.
+    fn draw(&self, lot: Lot, ratio: impl Fn(u64) -> f64) -> u64 {
+        let at_mode = self.ln_mode.exp();
+        let mut rest = lot.share(0) - at_mode;
+        let (mut low, mut high) = (self.mode, self.mode);
+        let (mut at_low, mut at_high) = (at_mode, at_mode);
+        while rest >= 0.0 && (low, high) != self.ends && at_low + at_high > 0.0 {
+            if high < self.ends.1 {
+                at_high *= ratio(high);
+                high += 1;
+                rest -= at_high;
+                if rest < 0.0 {
+                    return high;
+                }
+            }
+            if low > self.ends.0 {
+                low -= 1;
+                at_low /= ratio(low);
+                rest -= at_low;
+                if rest < 0.0 {
+                    return low;
+                }
+            }
+        }
+        // At the mode; or all probabilities are used up, and what is left is rounding.
+        self.mode
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether frequencies are as likely as they should be: each within five standard errors.
+    fn assert_frequencies(draws: &[u64], probability: impl Fn(u64) -> f64, what: &str) {
+        let n = draws.len() as f64;
+        let most = draws.iter().copied().max().unwrap();
+        for k in 0..=most + 1 {
+            let p = probability(k);
+            let seen = draws.iter().filter(|&&draw| draw == k).count() as f64;
+            let error = (n * p * (1.0 - p)).sqrt().max(1.0);
+            assert!(
+                (seen - n * p).abs() < 5.0 * error,
+                "{what}, {k}: {seen} of {n}, expected {}",
+                n * p
+            );
+        }
+    }
+
+    #[test]
+    fn numbers_by_walking_have_their_distribution() {
+        let lot = Lot::new(3);
+        for (n, p) in [(1, 0.3), (7, 0.5), (40, 0.02), (40, 0.97), (90_000, 0.0001)] {
+            let draws: Vec<u64> = (0..20_000).map(|i| binomial(n, p, lot.of(i))).collect();
+            let exact = |k| {
+                if k > n {
+                    0.0
+                } else {
+                    ln_probability(k, n, p).exp()
+                }
+            };
+            assert_frequencies(&draws, exact, &format!("binomial {n}, {p}"));
+        }
+        for (marked, taken, all) in [(1u64, 3u64, 10u64), (5, 5, 10), (30, 20, 45), (2, 1, 3)] {
+            let draws: Vec<u64> = (0..20_000)
+                .map(|i| hypergeometric(marked, taken, all, lot.of(i)))
+                .collect();
+            let least = (marked + taken).saturating_sub(all);
+            let exact = |k| {
+                if k < least || k > marked.min(taken) {
+                    return 0.0;
+                }
+                ln_hypergeometric(k, marked, taken, all).exp()
+            };
+            assert_frequencies(&draws, exact, &format!("hypergeometric {marked}"));
+        }
+    }
+
+    #[test]
+    fn people_drawn_again_are_as_many_as_before_and_as_often_of_each_kind() {
+        for people in [vec![3, 0, 1, 6], vec![50_000, 0, 20_000, 30_000]] {
+            let total: u64 = people.iter().sum();
+            let urn = Urn::new(people.clone());
+            let mut drawn = Vec::new();
+            let mut sums = [0.0; 4];
+            let mut squares = [0.0; 4];
+            for i in 0..4_000 {
+                urn.draw_again(Lot::new(5).of(i), &mut drawn);
+                assert_eq!(drawn.iter().sum::<u64>(), total);
+                for (kind, &n) in drawn.iter().enumerate() {
+                    sums[kind] += n as f64 / 4_000.0;
+                    squares[kind] += (n as f64 - people[kind] as f64).powi(2) / 4_000.0;
+                }
+            }
+            for kind in 0..4 {
+                let expected = people[kind] as f64;
+                let variance = expected * (1.0 - expected / total as f64);
+                let error = (variance / 4_000.0).sqrt();
+                assert!((sums[kind] - expected).abs() <= 5.0 * error, "{sums:?}");
+                let off = (squares[kind] - variance).abs();
+                assert!(off <= 0.15 * variance, "{squares:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn people_are_dealt_out_without_replacement() {
+        let people = [1, 1, 1, 1, 6, 100_000];
+        for i in 0..200 {
+            let taken = deal(&people, 50_005, Lot::new(i));
+            assert_eq!(taken.iter().sum::<u64>(), 50_005);
+            assert!(taken.iter().zip(people).all(|(&taken, all)| taken <= all));
+        }
+        assert_eq!(deal(&people, 0, Lot::new(1)), [0; 6]);
+        assert_eq!(deal(&people, 100_010, Lot::new(1)), people);
+    }
+}

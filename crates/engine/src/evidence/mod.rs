@@ -1,0 +1,296 @@
+//! Evidence: which findings could be chance, and how sure the numbers are.
+//!
+//! A ranking of thousands of subgroups puts chance on top. What this module adds to an audit says how
+//! far each finding can be trusted. `docs/evidence.md` explains every method and what it assumes.
+//!
+//! - **Tests.** The null, for one subgroup: inside it, which group a person belongs to says nothing
+//!   about which actions help them. Everything is conditional on how many members each group has.
+//! - **Intervals.** How far a number may be off.
+//! - **Stability.** Whether a finding stays where it is under other settings and other samples.
+//! - **Hold-out.** Whether what was found among some people is there among others.
+
+mod binomial;
+mod dealing;
+mod drawing;
+mod family;
+mod hold_out;
+mod hypergeometric;
+mod intervals;
+mod lot;
+mod means;
+mod normal;
+mod pooled;
+mod stability;
+mod testing;
+mod variants;
+
+use serde::{Deserialize, Serialize};
+
+pub(crate) use self::drawing::{Urn, deal};
+pub use self::hold_out::{Halved, Halves};
+pub use self::intervals::{clopper_pearson, intervals, intervals_of_first, wilson};
+pub(crate) use self::lot::Lot;
+pub use self::pooled::Pooled;
+pub use self::stability::Followed;
+pub use self::testing::test;
+pub use self::variants::{sample_seed, weight_draws};
+use crate::audit::Audit;
+use crate::definitions::Definition;
+use crate::ranking::{Ranked, Ranking};
+
+/// The findings that are looked at closely, by definition: the first of all that are unfair, and
+/// the first of those that pass. Without tests, only the former.
+pub(crate) fn closely(
+    audit: &Audit,
+    definitions: &[Box<dyn Definition>],
+    tests: &[Tests],
+    gathering: &Gathering,
+) -> Vec<Vec<Ranked>> {
+    let rankings = audit.rank_all(definitions);
+    let of_definition = |ranking: Ranking| {
+        let tests = tests.iter().find(|t| t.definition == ranking.definition);
+        let passes = |ranked: &Ranked| {
+            let tested = tests.and_then(|tests| tests.tested.get(ranked.subgroup).copied()?);
+            tested.is_some_and(|tested| tested.family_wise <= gathering.alpha)
+        };
+        let mut passing = 0;
+        let mut first = Vec::new();
+        for (place, ranked) in ranking.unfair().iter().enumerate() {
+            let passes = passes(ranked);
+            if place < gathering.detailed || (passes && passing < gathering.detailed) {
+                first.push(ranked.clone());
+            }
+            passing += usize::from(passes);
+        }
+        first
+    };
+    rankings.into_iter().map(of_definition).collect()
+}
+
+/// How evidence is gathered.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Gathering {
+    /// What all that is drawn by lot starts from. The same seed gives the same evidence, on any
+    /// number of threads.
+    pub seed: u64,
+    /// The level α: how often, at most, chance alone may be taken for a finding.
+    pub alpha: f64,
+    /// How often the members of each subgroup are dealt out to the groups by lot.
+    pub shuffles: usize,
+    /// How often the members of a subgroup are drawn again for its intervals.
+    pub resamples: usize,
+    /// How many of each definition's first findings, and of the first of those that pass, get
+    /// intervals and are followed through the variants; and how many go through the hold-out.
+    pub detailed: usize,
+}
+
+impl Default for Gathering {
+    fn default() -> Self {
+        Self {
+            seed: 1,
+            alpha: 0.05,
+            shuffles: 1000,
+            resamples: 1000,
+            detailed: 10,
+        }
+    }
+}
+
+/// What supports an audit's findings: numbers, no individuals.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Evidence {
+    /// How it was gathered.
+    pub gathering: Gathering,
+    /// Tests, one entry for each definition tested.
+    pub tests: Vec<Tests>,
+    /// Intervals of the first findings of each definition.
+    pub intervals: Vec<FindingIntervals>,
+    /// How the first findings of each definition fare under other settings, if that was asked for.
+    pub stability: Option<Stability>,
+    /// How findings among one part of the people fare among the others, if that was asked for.
+    pub hold_out: Option<HoldOut>,
+}
+
+/// The tests of all subgroups under one definition: one family.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Tests {
+    /// The definition's id.
+    pub definition: String,
+    /// By the subgroup's place in the audit; none if it cannot be ranked because a count was
+    /// suppressed.
+    pub tested: Vec<Option<Tested>>,
+    /// What a p-value must not exceed, roughly, to pass family-wise at α; none if none could.
+    pub cut_off: Option<f64>,
+}
+
+/// What the tests say of one subgroup under one definition.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Tested {
+    /// How likely a score at least this large is if the subgroup's members belong to the groups by
+    /// lot: the p-value of this subgroup alone.
+    pub p: f64,
+    /// The p-value after Westfall and Young's step-down over all subgroups of the definition.
+    pub family_wise: f64,
+    /// The p-value after Benjamini and Hochberg's correction for the same family.
+    pub false_discovery: f64,
+    /// Where the p-value comes from.
+    pub source: Source,
+    /// The smallest score that would have passed at α here, for this subgroup alone; none if no
+    /// score could, because the groups are too small.
+    #[serde(with = "crate::infinity::optional")]
+    pub least_score: Option<f64>,
+}
+
+/// Where a p-value comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Source {
+    /// Counted out: Fisher's exact test.
+    Exact,
+    /// Too small for the shuffles to tell; not larger than this.
+    Bound,
+    /// From the shuffles.
+    Shuffles,
+}
+
+/// From where to where a number may lie; either end may be infinite.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Interval {
+    /// The lower end.
+    #[serde(with = "crate::infinity")]
+    pub low: f64,
+    /// The upper end.
+    #[serde(with = "crate::infinity")]
+    pub high: f64,
+}
+
+/// Two intervals from the same resamples, both at 1 − α.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BootstrapIntervals {
+    /// The percentile interval.
+    pub percentile: Interval,
+    /// The bias-corrected and accelerated interval; none where it is not defined, such as for a
+    /// value that is infinite or that no resample moves.
+    pub bca: Option<Interval>,
+}
+
+/// Bootstrap intervals of one finding: members drawn again inside each group.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FindingIntervals {
+    /// The definition's id.
+    pub definition: String,
+    /// The subgroup, by its place in the audit.
+    pub subgroup: usize,
+    /// Of what the definition compares, by group.
+    pub values: Vec<BootstrapIntervals>,
+    /// Of the gap: the value of the worst-off group less that of the best-off, as they were found.
+    pub gap: BootstrapIntervals,
+    /// Of the score.
+    pub score: BootstrapIntervals,
+    /// The share of resamples in which the score is infinite.
+    pub infinite: f64,
+}
+
+/// How findings fare under other settings and other samples.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Stability {
+    /// What is different in each variant, as one reads it.
+    pub variants: Vec<String>,
+    /// The findings followed.
+    pub findings: Vec<FindingStability>,
+}
+
+/// How one finding fares in each variant.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FindingStability {
+    /// The definition's id.
+    pub definition: String,
+    /// The subgroup, by its place in the audit.
+    pub subgroup: usize,
+    /// What became of it, one entry a variant; none where the subgroup is not there to be ranked.
+    pub outcomes: Vec<Option<Outcome>>,
+}
+
+/// What became of a finding in one variant.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// Its rank there; none if it is fair there.
+    pub rank: Option<u32>,
+    /// Subgroups ranked there.
+    pub of: usize,
+    /// Its score there.
+    #[serde(with = "crate::infinity")]
+    pub score: f64,
+    /// The worse-off groups there.
+    pub against: Vec<String>,
+    /// Whether it holds: against the same groups, and still among the first tenth of the unfair.
+    pub holds: bool,
+}
+
+impl FindingStability {
+    /// In how many variants the finding holds.
+    pub fn holds(&self) -> usize {
+        let holds = |outcome: &Option<Outcome>| outcome.as_ref().is_some_and(|o| o.holds);
+        self.outcomes
+            .iter()
+            .filter(|outcome| holds(outcome))
+            .count()
+    }
+}
+
+/// Findings among one part of the people, tested among the others.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HoldOut {
+    /// The share of the people among whom subgroups are found; they are tested among the rest.
+    pub share: f64,
+    /// Affected people by group among whom findings were made.
+    pub found_among: Vec<u64>,
+    /// Affected people by group among whom they were tested.
+    pub tested_among: Vec<u64>,
+    /// The first findings of each definition in the first part.
+    pub findings: Vec<HeldOut>,
+}
+
+/// One finding of the first part and what the second says of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HeldOut {
+    /// The definition's id.
+    pub definition: String,
+    /// The predicate as one reads it.
+    pub predicate: String,
+    /// Members by group in the part that found it.
+    pub found_members: Vec<u64>,
+    /// The score in the part that found it.
+    #[serde(with = "crate::infinity")]
+    pub found_score: f64,
+    /// The worse-off groups in the part that found it.
+    pub found_against: Vec<String>,
+    /// What the other part says; none if some group has no member there.
+    pub tested: Option<HeldOutTest>,
+}
+
+/// What the part that did not find a subgroup says of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HeldOutTest {
+    /// Members by group.
+    pub members: Vec<u64>,
+    /// The score.
+    #[serde(with = "crate::infinity")]
+    pub score: f64,
+    /// The worse-off groups.
+    pub against: Vec<String>,
+    /// The p-value alone.
+    pub p: f64,
+    /// The p-value after correction for all findings of the definition that were carried over.
+    pub family_wise: f64,
+    /// Whether it is confirmed: against the same groups, and family-wise at most α.
+    pub confirmed: bool,
+}
+
+impl HeldOutTest {
+    /// What is left of a score: the score here over the score found; none if that was infinite
+    /// and this is not, or both are.
+    pub fn shrinkage(&self, found: f64) -> Option<f64> {
+        (found.is_finite() && self.score.is_finite() && found > 0.0).then(|| self.score / found)
+    }
+}

@@ -1,0 +1,156 @@
+//! A subgroup in which nobody knows who belongs to which group.
+//!
+//! What stays the same however the members are dealt out: how many there are, how many of them each
+//! action helps, and how many are reached at each cost. From these a [definition] can bound how
+//! likely a score is under the null without a single shuffle, far into tails that shuffles never
+//! reach.
+//!
+//! [definition]: crate::definitions::Definition::chance
+
+use super::hypergeometric::{Factorials, Hypergeometric};
+use crate::actions::COST_GAP;
+use crate::decimal::Phi;
+use crate::definitions::SCORE_GAP;
+use crate::distribution::{Subgroup, Viewpoint};
+
+/// A subgroup with its groups forgotten.
+#[derive(Debug)]
+pub struct Pooled<'a> {
+    /// The subgroup as it was found, for its actions and costs. Its counts by group are what chance
+    /// is compared with, not what a bound may look at.
+    subgroup: &'a Subgroup,
+    people: u64,
+    flips: &'a [u64],
+    reached: &'a [u64],
+    factorials: &'a Factorials,
+}
+
+impl<'a> Pooled<'a> {
+    /// `totals` are the people each action flips, then those reached at each cost level.
+    pub(super) fn new(
+        subgroup: &'a Subgroup,
+        totals: &'a [u64],
+        factorials: &'a Factorials,
+    ) -> Self {
+        let (flips, reached) = totals.split_at(subgroup.actions.len());
+        Self {
+            subgroup,
+            people: subgroup.people(),
+            flips,
+            reached,
+            factorials,
+        }
+    }
+
+    /// What an effectiveness–cost distribution is made of, cheapest first: cost, and how many
+    /// people it helps. Macro, one entry an action; micro, one a cost level.
+    pub fn steps(&self, viewpoint: Viewpoint) -> Vec<(f64, u64)> {
+        let levels = &self.subgroup.cost_levels;
+        match viewpoint {
+            Viewpoint::Micro => levels
+                .iter()
+                .copied()
+                .zip(self.reached.iter().copied())
+                .collect(),
+            Viewpoint::Macro => {
+                let actions = self.subgroup.actions.iter().zip(self.flips);
+                let cost = |level: u32| levels[level as usize];
+                actions
+                    .map(|(action, &flips)| (cost(action.cost_level), flips))
+                    .collect()
+            }
+        }
+    }
+
+    /// Members by group.
+    pub fn sizes(&self) -> &[u64] {
+        &self.subgroup.members
+    }
+
+    /// All ordered pairs of groups.
+    pub fn pairs(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
+        let groups = self.subgroup.groups();
+        (0..groups).flat_map(move |a| (0..groups).filter(move |&b| b != a).map(move |b| (a, b)))
+    }
+
+    pub(super) fn of_group(&self, g: usize, marked: u64) -> Hypergeometric<'a> {
+        Hypergeometric::new(self.factorials, self.people, marked, self.sizes()[g])
+    }
+
+    /// How likely two groups' shares of `marked` people differ by at least `gap`, for any two.
+    pub fn gap(&self, marked: u64, gap: f64) -> f64 {
+        let gap = gap - SCORE_GAP;
+        if gap <= 0.0 {
+            return 1.0;
+        }
+        let pairs = self.pairs();
+        pairs
+            .map(|(a, b)| self.lead(a, b, marked, gap))
+            .sum::<f64>()
+            .min(1.0)
+    }
+
+    /// How likely the groups' effectiveness–cost distributions at a budget differ by at least `gap`;
+    /// macro an upper bound: where the best of one group is ahead of the best of another, so is
+    /// that action itself.
+    pub fn gap_of_ecd(&self, viewpoint: Viewpoint, budget: f64, gap: f64) -> f64 {
+        let mut steps = self.steps(viewpoint);
+        steps.retain(|&(cost, _)| cost <= budget + COST_GAP);
+        if viewpoint == Viewpoint::Micro {
+            // All that counts is who has been reached in the end.
+            steps.drain(..steps.len().saturating_sub(1));
+        }
+        if steps.is_empty() {
+            return 1.0;
+        }
+        let chances = steps.into_iter().map(|(_, helped)| self.gap(helped, gap));
+        chances.sum::<f64>().min(1.0)
+    }
+
+    /// How likely group `a`'s share of `marked` people is at least `gap` above group `b`'s.
+    fn lead(&self, a: usize, b: usize, marked: u64, gap: f64) -> f64 {
+        let (na, nb) = (self.sizes()[a], self.sizes()[b]);
+        // Of the people marked in the two groups together, how many must fall to the first?
+        let least = |both: u64| {
+            let share = gap + both as f64 / nb as f64;
+            let needed = share * na as f64 * nb as f64 / (na + nb) as f64;
+            // A hair less is the same number reached in another way.
+            (needed - 1e-9 * needed).ceil().max(0.0) as u64
+        };
+        if na + nb == self.people {
+            return self.of_group(a, marked).at_least(least(marked));
+        }
+        let both = Hypergeometric::new(self.factorials, self.people, marked, na + nb);
+        (both.least()..=both.most())
+            .map(|k| {
+                let likely = both.exactly(k);
+                if likely < 1e-30 {
+                    return likely;
+                }
+                let first = Hypergeometric::new(self.factorials, na + nb, k, na);
+                likely * first.at_least(least(k))
+            })
+            .sum()
+    }
+
+    /// How likely at least φ of group `a`, and less than φ of group `b`, are among `marked` people;
+    /// with more than two groups an upper bound.
+    pub fn only_reaches(&self, a: usize, b: usize, marked: u64, phi: Phi) -> f64 {
+        let enough = phi.get().least_of(self.sizes()[a]);
+        let short = self.short_of(b, marked, phi);
+        if self.subgroup.groups() > 2 {
+            return self.of_group(a, marked).at_least(enough).min(short);
+        }
+        let left = marked + 1;
+        let too_few_for_b = left.saturating_sub(phi.get().least_of(self.sizes()[b]));
+        self.of_group(a, marked).at_least(enough.max(too_few_for_b))
+    }
+
+    /// How likely less than φ of group `g` is among `marked` people.
+    pub fn short_of(&self, g: usize, marked: u64, phi: Phi) -> f64 {
+        match phi.get().least_of(self.sizes()[g]) {
+            0 => 0.0,
+            enough => self.of_group(g, marked).at_most(enough - 1),
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! The same population with other people: drawn again, or in two parts.
+//!
+//! Groups, levels and bins stay those of the whole population, so that a predicate means the same in
+//! each; only how many people stand behind each profile changes.
+
+use super::Population;
+use crate::evidence::{Lot, Urn, deal};
+use crate::rows::Rows;
+
+impl Population {
+    /// The population with its people drawn again by lot, with replacement inside each group: every
+    /// group keeps its size. The same seed draws the same people.
+    pub fn resampled(&self, seed: u64) -> Self {
+        let lot = Lot::new(seed).named("population drawn again");
+        let mut people = vec![0; self.profiles()];
+        let mut drawn = Vec::new();
+        for (profiles, g) in self.profiles_by_group().iter().zip(0..) {
+            let weights = profiles.iter().map(|&profile| self.people[profile]);
+            Urn::new(weights.collect()).draw_again(lot.of(g), &mut drawn);
+            for (&profile, &drawn) in profiles.iter().zip(&drawn) {
+                people[profile] = drawn;
+            }
+        }
+        self.with_people(&people)
+    }
+
+    /// The population in two parts: people are dealt out by lot inside each group, this share of
+    /// them (rounded, but nobody's group is left empty that has two people) into the first part. The
+    /// same seed deals the same people.
+    pub fn split(&self, share: f64, seed: u64) -> (Self, Self) {
+        let lot = Lot::new(seed).named("population in two parts");
+        let mut first = vec![0; self.profiles()];
+        for (profiles, g) in self.profiles_by_group().iter().zip(0..) {
+            let weights: Vec<u64> = profiles.iter().map(|&p| self.people[p]).collect();
+            let all: u64 = weights.iter().sum();
+            let mut taken = ((all as f64 * share).round() as u64).min(all);
+            if all > 1 {
+                taken = taken.clamp(1, all - 1);
+            }
+            for (&profile, taken) in profiles.iter().zip(deal(&weights, taken, lot.of(g))) {
+                first[profile] = taken;
+            }
+        }
+        let both = self.people.iter().zip(&first);
+        let second: Vec<u64> = both.map(|(all, first)| all - first).collect();
+        (self.with_people(&first), self.with_people(&second))
+    }
+
+    /// The profiles of each group, in order.
+    fn profiles_by_group(&self) -> Vec<Vec<usize>> {
+        let mut by_group = vec![Vec::new(); self.groups.len()];
+        for (profile, &g) in self.group_of.iter().enumerate() {
+            by_group[g as usize].push(profile);
+        }
+        by_group
+    }
+
+    /// The population with so many people behind each profile; profiles with nobody drop out.
+    fn with_people(&self, people: &[u64]) -> Self {
+        let kept: Vec<usize> = (0..people.len()).filter(|&p| people[p] > 0).collect();
+        let mut profiles = Rows::new(self.columns.len());
+        for &profile in &kept {
+            profiles.insert(self.profiles.row(profile));
+        }
+        let mut summary = self.summary.clone();
+        summary.people = people.iter().sum();
+        let levels_of = self.levels_of.iter();
+        Self {
+            columns: self.columns.clone(),
+            column_of: self.column_of.clone(),
+            features: self.features.clone(),
+            feasibility: self.feasibility.clone(),
+            profiles,
+            people: kept.iter().map(|&p| people[p]).collect(),
+            group_of: kept.iter().map(|&p| self.group_of[p]).collect(),
+            levels_of: levels_of
+                .map(|levels| kept.iter().map(|&p| levels[p]).collect())
+                .collect(),
+            typical: self.typical.clone(),
+            groups: self.groups.clone(),
+            summary,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::sync::Arc;
+
+    use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
+
+    use super::*;
+    use crate::population::{Declaration, Edges, Feature, Protected};
+
+    /// Ages 20 to 59 in each group; group b has each of them twice, and c one person.
+    fn population() -> Population {
+        let mut rows: Vec<(&str, i64, i64)> = Vec::new();
+        for age in 20..60 {
+            rows.push(("a", age, 1));
+            rows.push(("b", age, 2));
+        }
+        rows.push(("c", 90, 1));
+        let group: StringArray = rows.iter().map(|row| Some(row.0)).collect();
+        let age: Int64Array = rows.iter().map(|row| row.1).collect();
+        let people: Int64Array = rows.iter().map(|row| row.2).collect();
+        let table = RecordBatch::try_from_iter([
+            ("group", Arc::new(group) as ArrayRef),
+            ("age", Arc::new(age)),
+            ("people", Arc::new(people)),
+        ]);
+        Declaration::new()
+            .feature(Feature::binned("age", Edges::Quantiles(4)))
+            .protected(Protected::attribute("group"))
+            .weight("people")
+            .read([table.unwrap()])
+            .unwrap()
+    }
+
+    /// How many people of each group hold which row.
+    fn people(population: &Population) -> BTreeMap<(usize, Vec<u32>), u64> {
+        let profiles = 0..population.profiles();
+        let rows = profiles.map(|p| {
+            let row = (population.group(p), population.row(p).to_vec());
+            (row, population.people(p))
+        });
+        rows.collect()
+    }
+
+    fn sizes(population: &Population) -> Vec<u64> {
+        let mut sizes = vec![0; population.groups().len()];
+        for profile in 0..population.profiles() {
+            assert!(population.people(profile) > 0);
+            sizes[population.group(profile)] += population.people(profile);
+        }
+        sizes
+    }
+
+    #[test]
+    fn groups_keep_their_sizes_and_levels_their_meaning() {
+        let whole = population();
+        let again = whole.resampled(7);
+        assert_eq!(sizes(&again), [40, 80, 1]);
+        assert_eq!(again.summary().people, 121);
+        assert_eq!(again.features()[0].levels, whole.features()[0].levels);
+        let known = people(&whole);
+        assert!(people(&again).keys().all(|row| known.contains_key(row)));
+        for profile in 0..again.profiles() {
+            let row = (0..whole.profiles()).find(|&p| whole.row(p) == again.row(profile));
+            assert_eq!(whole.level(0, row.unwrap()), again.level(0, profile));
+        }
+    }
+
+    #[test]
+    fn people_are_drawn_by_the_seed() {
+        let whole = population();
+        assert_eq!(people(&whole.resampled(7)), people(&whole.resampled(7)));
+        assert_ne!(people(&whole.resampled(7)), people(&whole.resampled(8)));
+        // Of 40 people drawn 40 times, about 1 in e is never drawn.
+        let kept: usize = (0..100).map(|seed| whole.resampled(seed).profiles()).sum();
+        let expected =
+            100.0 * (40.0 * (1.0 - 0.975_f64.powi(40)) + 40.0 * (1.0 - 0.975_f64.powi(80)) + 1.0);
+        assert!(
+            (kept as f64 - expected).abs() < 0.02 * expected,
+            "{kept}, not {expected}"
+        );
+    }
+
+    #[test]
+    fn two_parts_make_the_whole() {
+        let whole = population();
+        for (share, sizes_of_first) in
+            [(0.5, [20, 40, 1]), (0.3, [12, 24, 0]), (0.999, [39, 79, 1])]
+        {
+            let (first, second) = whole.split(share, 3);
+            assert_eq!(sizes(&first), sizes_of_first);
+            let mut both = people(&first);
+            for (row, people) in people(&second) {
+                *both.entry(row).or_insert(0) += people;
+            }
+            assert_eq!(both, people(&whole));
+        }
+        assert_ne!(
+            people(&whole.split(0.5, 3).0),
+            people(&whole.split(0.5, 4).0)
+        );
+        // A profile of two people may be in both parts.
+        let (first, second) = whole.split(0.5, 3);
+        let (first, second) = (people(&first), people(&second));
+        assert!(first.keys().any(|row| second.contains_key(row)));
+    }
+}

@@ -1,0 +1,419 @@
+//! Tests of the tests: against all ways to deal the members out, one by one.
+
+#![allow(clippy::unwrap_used)]
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
+use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
+use facts_engine::definitions::{self, Definition};
+use facts_engine::evidence::{Gathering, Source, Tests, test};
+use facts_engine::flips::FnModel;
+use facts_engine::population::{Declaration, Distance, Feature, Protected};
+use facts_engine::{Audit, Individuals, Options, Watch, audit_with_individuals};
+use proptest::prelude::*;
+
+/// The jobs that may help, one binary digit of what a person can each.
+const JOBS: [&str; 3] = ["cook", "driver", "guard"];
+
+/// Some rows of people without a job: what each can, their group, and how many they are.
+type People = Vec<(i64, usize, u64)>;
+
+/// A subgroup of everybody without a job. Each of three jobs is open to those who can do it, and to
+/// three people who have it already.
+fn audited(people: &People, names: &[&str]) -> (Audit, Individuals) {
+    let mut rows: Vec<(&str, i64, &str, u64)> = people
+        .iter()
+        .map(|&(can, group, weight)| ("none", can, names[group], weight))
+        .collect();
+    rows.extend(JOBS.map(|job| (job, 7, names[0], 1)));
+    let text = |values: Vec<&str>| Arc::new(StringArray::from(values)) as ArrayRef;
+    let number = |values: Vec<i64>| Arc::new(Int64Array::from(values)) as ArrayRef;
+    let table = RecordBatch::try_from_iter([
+        ("job", text(rows.iter().map(|row| row.0).collect())),
+        ("can", number(rows.iter().map(|row| row.1).collect())),
+        ("group", text(rows.iter().map(|row| row.2).collect())),
+        (
+            "weight",
+            number(rows.iter().map(|row| row.3 as i64).collect()),
+        ),
+    ])
+    .unwrap();
+    let costs = [("cook", 1.0), ("driver", 2.0), ("guard", 2.0)];
+    let table_of_costs = costs.map(|(to, cost)| ("none".to_owned(), to.to_owned(), cost));
+    let population = Declaration::new()
+        .feature(Feature::categorical("job").distance(Distance::Table(table_of_costs.to_vec())))
+        .context("can")
+        .protected(Protected::attribute("group"))
+        .weight("weight")
+        .read([table])
+        .unwrap();
+    let model = FnModel::new(|rows: &RecordBatch| {
+        let jobs = rows.column(0).as_string::<i32>();
+        let can = rows.column(1).as_primitive::<Int64Type>();
+        let says = |i: usize| {
+            let job = JOBS.iter().position(|job| *job == jobs.value(i));
+            job.is_some_and(|job| can.value(i) >> job & 1 == 1)
+        };
+        (0..rows.num_rows()).map(says).collect()
+    });
+    let options = Options::new().support("0.01".parse().unwrap());
+    audit_with_individuals(&population, &model, &options, Watch::nobody()).unwrap()
+}
+
+fn all_definitions() -> Vec<Box<dyn Definition>> {
+    [
+        "equal-effectiveness:micro",
+        "equal-effectiveness:macro",
+        "equal-choice:0.3",
+        "equal-choice:0.5",
+        "equal-effectiveness-within-budget:micro:1",
+        "equal-effectiveness-within-budget:macro:1",
+        "equal-effectiveness-within-budget:macro:2",
+        "equal-cost-of-effectiveness:micro:0.5",
+        "equal-cost-of-effectiveness:macro:0.3",
+        "equal-cost-of-effectiveness:macro:0.5",
+        "fair-trade-off:micro",
+        "fair-trade-off:macro",
+        "equal-mean-recourse",
+        "equal-mean-recourse:5",
+    ]
+    .map(|id| definitions::parse(id).unwrap())
+    .into()
+}
+
+fn tested(people: &People, names: &[&str], gathering: &Gathering) -> (Audit, Vec<Tests>) {
+    let (audit, individuals) = audited(people, names);
+    let definitions = all_definitions();
+    let tests = test(
+        &audit,
+        &individuals,
+        &definitions,
+        gathering,
+        Watch::nobody(),
+    )
+    .unwrap();
+    (audit, tests)
+}
+
+/// One way to deal everybody out, and how many ways there are that come to the same.
+struct Way {
+    people: People,
+    ways: f64,
+}
+
+/// All ways to deal people out so that every group keeps its size: by what they can, how many go to
+/// each group.
+fn all_ways(people: &People, groups: usize) -> Vec<Way> {
+    let mut kinds: Vec<(i64, u64)> = Vec::new();
+    let mut sizes = vec![0; groups];
+    for &(can, group, weight) in people {
+        sizes[group] += weight;
+        match kinds.iter_mut().find(|kind| kind.0 == can) {
+            Some(kind) => kind.1 += weight,
+            None => kinds.push((can, weight)),
+        }
+    }
+    let mut ways = Vec::new();
+    deal(&kinds, &sizes, Vec::new(), 1.0, &mut ways);
+    ways
+}
+
+fn deal(kinds: &[(i64, u64)], left: &[u64], dealt: People, so_far: f64, ways: &mut Vec<Way>) {
+    let Some((&(can, people), rest)) = kinds.split_first() else {
+        let people = dealt;
+        ways.push(Way {
+            people,
+            ways: so_far,
+        });
+        return;
+    };
+    for split in splits(people, left) {
+        let mut left = left.to_vec();
+        let mut dealt = dealt.clone();
+        let mut choices = so_far;
+        let mut undealt = people;
+        for (group, &taken) in split.iter().enumerate() {
+            left[group] -= taken;
+            choices *= choose(undealt, taken);
+            undealt -= taken;
+            if taken > 0 {
+                dealt.push((can, group, taken));
+            }
+        }
+        deal(rest, &left, dealt, choices, ways);
+    }
+}
+
+/// All ways to split people between groups that have so many places left.
+fn splits(people: u64, left: &[u64]) -> Vec<Vec<u64>> {
+    let Some((&first, rest)) = left.split_first() else {
+        return if people == 0 {
+            vec![Vec::new()]
+        } else {
+            Vec::new()
+        };
+    };
+    (0..=people.min(first))
+        .flat_map(|taken| {
+            let mut all = splits(people - taken, rest);
+            for split in &mut all {
+                split.insert(0, taken);
+            }
+            all
+        })
+        .collect()
+}
+
+fn choose(n: u64, k: u64) -> f64 {
+    (0..k).fold(1.0, |ways, i| ways * (n - i) as f64 / (i + 1) as f64)
+}
+
+/// How likely each definition's score, or a greater one, is among all ways; and for what one count
+/// decides, Fisher's two-sided p-value.
+struct Truth {
+    at_least: f64,
+    fisher: f64,
+}
+
+fn truths(people: &People, names: &[&str]) -> Vec<Truth> {
+    let definitions = all_definitions();
+    let ways = all_ways(people, names.len());
+    let all: f64 = ways.iter().map(|way| way.ways).sum();
+    let scored: Vec<(Vec<f64>, f64)> = ways
+        .iter()
+        .map(|way| {
+            let (audit, _) = audited(&way.people, names);
+            let subgroup = &audit.subgroups[0];
+            let score = |d: &dyn Definition| d.assess(subgroup).unwrap();
+            let scores = definitions.iter().map(|d| score(d.as_ref()).score);
+            (scores.collect(), way.ways / all)
+        })
+        .collect();
+    let (audit, _) = audited(people, names);
+    let found = definitions
+        .iter()
+        .map(|d| d.assess(&audit.subgroups[0]).unwrap());
+    found
+        .enumerate()
+        .map(|(d, found)| {
+            let at_least = |(scores, _): &&(Vec<f64>, f64)| scores[d] >= found.score - 1e-9;
+            let at_least = scored.iter().filter(at_least).map(|(_, p)| p).sum::<f64>();
+            let at_least = at_least.min(1.0);
+            // Ways that come to the same value for the first group are one table.
+            let mut tables: HashMap<String, f64> = HashMap::new();
+            let value_of = |people: &People| {
+                let (audit, _) = audited(people, names);
+                let assessed = definitions[d].assess(&audit.subgroups[0]).unwrap();
+                format!("{:?}", assessed.values[0])
+            };
+            for way in &ways {
+                *tables.entry(value_of(&way.people)).or_default() += way.ways / all;
+            }
+            let mine = tables[&value_of(people)];
+            let fisher: f64 = tables.values().filter(|&&p| p <= mine * (1.0 + 1e-7)).sum();
+            Truth { at_least, fisher }
+        })
+        .collect()
+}
+
+fn check(people: &People, names: &[&str]) {
+    let gathering = Gathering {
+        shuffles: 2000,
+        ..Gathering::default()
+    };
+    let (audit, tests) = tested(people, names, &gathering);
+    assert_eq!(audit.subgroups.len(), 1);
+    let truths = truths(people, names);
+    for (tests, truth) in tests.iter().zip(&truths) {
+        let tested = tests.tested[0].unwrap();
+        let id = &tests.definition;
+        let error = |p: f64| 4.5 * (p * (1.0 - p) / 2000.0).sqrt() + 2.0 / 2000.0;
+        match tested.source {
+            Source::Exact => {
+                let off = (tested.p - truth.fisher).abs();
+                assert!(off < 1e-9, "{id}: {} is not {}", tested.p, truth.fisher);
+            }
+            Source::Bound => {
+                let p = truth.at_least;
+                assert!(tested.p >= p - 1e-9, "{id}: {} is below {p}", tested.p);
+            }
+            Source::Shuffles => {
+                let off = (tested.p - truth.at_least).abs();
+                let p = truth.at_least;
+                assert!(off <= error(p), "{id}: {} is not {p}", tested.p);
+            }
+        }
+        // Alone in its family, a test is corrected for nothing.
+        let off = (tested.family_wise - tested.p).abs();
+        let bounded = tested.source == Source::Bound || tested.p < 0.02;
+        assert!(bounded || off <= error(tested.p), "{id}: {tested:?}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn p_values_are_shares_of_all_ways_to_deal(
+        first in prop::collection::vec((0i64..8, 1u64..4), 1..5),
+        second in prop::collection::vec((0i64..8, 1u64..4), 1..5),
+    ) {
+        let of = |people: Vec<(i64, u64)>, group| people.into_iter().map(move |(can, weight)| (can, group, weight));
+        let people: People = of(first, 0).chain(of(second, 1)).collect();
+        check(&people, &["a", "b"]);
+    }
+
+    #[test]
+    fn three_groups_are_dealt_out_alike(
+        people in prop::collection::vec((0i64..8, 0usize..3, 1u64..3), 1..5),
+    ) {
+        let mut people = people;
+        people.extend([(1, 0, 1), (3, 1, 2), (0, 2, 1)]);
+        check(&people, &["a", "b", "c"]);
+    }
+}
+
+#[test]
+fn far_tails_are_bounded_not_shuffled() {
+    // Everybody of one group can do all, nobody of the other anything: no shuffle comes near.
+    let people: People = vec![(7, 0, 60), (0, 1, 60)];
+    let (_, tests) = tested(&people, &["a", "b"], &Gathering::default());
+    for tests in tests {
+        let (id, tested) = (&tests.definition, tests.tested[0].unwrap());
+        let by_threshold = id.contains("choice") || id.contains("cost");
+        if by_threshold && id.ends_with(":0.5") {
+            // Half of all are helped: some group is short of a half however they are dealt out.
+            assert!(tested.p > 0.5, "{id}: {tested:?}");
+            continue;
+        }
+        // Where a threshold decides, being a little short of it is as bad as being far.
+        let most = if by_threshold { 1e-4 } else { 1e-20 };
+        assert!(tested.p < most, "{id}: {tested:?}");
+        assert_ne!(tested.source, Source::Shuffles, "{id}");
+    }
+}
+
+#[test]
+fn people_of_one_profile_are_dealt_out_one_by_one() {
+    // The same people in heavy rows and in single ones, and in rows heavy enough to be dealt out
+    // together.
+    let heavy: People = vec![(1, 0, 90), (2, 0, 70), (1, 1, 60), (6, 1, 80)];
+    let single: People = heavy
+        .iter()
+        .flat_map(|&(can, group, weight)| (0..weight).map(move |_| (can, group, 1)))
+        .collect();
+    // What the model sees makes a profile, so a column that tells people apart keeps them apart.
+    let apart: People = single
+        .iter()
+        .enumerate()
+        .map(|(i, &(can, group, weight))| (can + 8 * (i as i64 + 1), group, weight))
+        .collect();
+    let gathering = Gathering {
+        shuffles: 4000,
+        ..Gathering::default()
+    };
+    let (_, together) = tested(&heavy, &["a", "b"], &gathering);
+    let (_, one_by_one) = tested(&apart, &["a", "b"], &gathering);
+    for (a, b) in together.iter().zip(&one_by_one) {
+        let (a_p, b_p) = (a.tested[0].unwrap().p, b.tested[0].unwrap().p);
+        let error = 6.0 * (b_p * (1.0 - b_p) / 4000.0).sqrt() + 1e-3;
+        assert!((a_p - b_p).abs() <= error, "{}: {a_p} {b_p}", a.definition);
+    }
+}
+
+#[test]
+fn millions_of_people_are_no_trouble_and_billions_are_refused() {
+    // One job is open to 60 % of a million, and to 40 % of another.
+    let people: People = vec![
+        (1, 0, 600_000),
+        (2, 0, 400_000),
+        (1, 1, 400_000),
+        (0, 1, 600_000),
+    ];
+    let gathering = Gathering {
+        shuffles: 100,
+        ..Gathering::default()
+    };
+    let (_, tests) = tested(&people, &["a", "b"], &gathering);
+    for tests in &tests {
+        let tested = tests.tested[0].unwrap();
+        let p = tested.p;
+        assert!(
+            (0.0..=1.0).contains(&p) && p > 0.0,
+            "{}: {tested:?}",
+            tests.definition
+        );
+        let score = tested.least_score;
+        let share = tests.definition.starts_with("equal-effectiveness");
+        assert!(
+            !share || score.is_some_and(|score| score < 0.01),
+            "{tested:?}"
+        );
+    }
+    let crowd: People = vec![(1, 0, 3_000_000_000), (0, 1, 3_000_000_000)];
+    let (audit, individuals) = audited(&crowd, &["a", "b"]);
+    let refused = test(
+        &audit,
+        &individuals,
+        &all_definitions(),
+        &gathering,
+        Watch::nobody(),
+    );
+    let refused = refused.unwrap_err().to_string();
+    assert!(
+        refused.starts_with("a subgroup has 6000000000 people"),
+        "{refused}"
+    );
+}
+
+#[test]
+fn evidence_does_not_depend_on_threads_but_on_the_seed() {
+    let people: People = vec![
+        (1, 0, 5),
+        (3, 0, 4),
+        (6, 1, 6),
+        (0, 1, 3),
+        (5, 0, 2),
+        (2, 1, 2),
+    ];
+    let on = |threads: usize, seed: u64| {
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .unwrap();
+        let gathering = Gathering {
+            seed,
+            ..Gathering::default()
+        };
+        pool.install(|| tested(&people, &["a", "b"], &gathering).1)
+    };
+    let one = on(1, 1);
+    assert_eq!(one, on(2, 1));
+    assert_eq!(one, on(3, 1));
+    assert_ne!(one, on(1, 2));
+}
+
+#[test]
+fn what_could_pass_is_told_with_the_groups_sizes() {
+    // Two against two: the most extreme of six ways has a p-value of 1/3.
+    let (_, tests) = tested(
+        &vec![(7, 0, 2), (0, 1, 2)],
+        &["a", "b"],
+        &Gathering::default(),
+    );
+    let tested_small = tests[0].tested[0].unwrap();
+    assert!((tested_small.p - 1.0 / 3.0).abs() < 1e-12);
+    assert_eq!(tested_small.least_score, None);
+    // Five against five: only all against nobody passes, with 2/252.
+    let (_, tests) = tested(
+        &vec![(7, 0, 5), (0, 1, 5)],
+        &["a", "b"],
+        &Gathering::default(),
+    );
+    let tested_five = tests[0].tested[0].unwrap();
+    assert!((tested_five.p - 2.0 / 252.0).abs() < 1e-12);
+    assert_eq!(tested_five.least_score, Some(1.0));
+}
