@@ -13,7 +13,7 @@ from typing import Any, overload
 import numpy as np
 
 from facts import _facts, _frames, _html, _models, _plot
-from facts._config import configure, hidden
+from facts._config import NO_EVIDENCE, configure, hidden
 from facts._levels import of_levels
 from facts._progress import Tell, teller
 from facts.errors import UsageError
@@ -44,6 +44,13 @@ def audit(
     definitions: Sequence[str] | str | None = None,
     phi: Sequence[float] | float | None = None,
     budgets: Sequence[float] | float | None = None,
+    evidence: bool = True,
+    alpha: float | None = None,
+    shuffles: int | None = None,
+    resamples: int | None = None,
+    seed: int | None = None,
+    stability: bool | None = None,
+    hold_out: float | bool | None = None,
     config: str | os.PathLike[str] | Mapping[str, Any] | None = None,
     batch_rows: int | None = None,
     threads: int | None = None,
@@ -90,6 +97,18 @@ def audit(
         definitions: What is reported, such as ``["equal-choice:0.7"]``. Default the paper's twelve.
         phi: Effectivenesses for definitions that leave φ open. Default 0.3 and 0.7.
         budgets: Costs for definitions within a budget. Default chosen from the data.
+        evidence: Whether to gather what tells findings from chance: tests and intervals. False gathers
+            none, which is quicker.
+        alpha: How often, at most, chance alone may pass for a finding. Default 0.05.
+        shuffles: How often the members of each subgroup are dealt out to the groups by lot; 0 tests
+            nothing. Default 1,000.
+        resamples: How often members are drawn again for intervals; 0 gives none. Default 1,000.
+        seed: What all that is drawn by lot starts from: the same seed gives the same evidence.
+            Default 1.
+        stability: Whether to audit again under 20 other settings and samples, and tell where the first
+            findings still hold. The model is asked again. Default no.
+        hold_out: The share of the people among whom subgroups are found, to be tested among the others;
+            True takes half. Default not done.
         config: A ``facts.toml``, or a mapping with its keys; arguments win over it.
         batch_rows: How many rows a model is sent at a time. Default 65,536.
         threads: How many threads to work with. The results are the same whatever the number.
@@ -152,8 +171,20 @@ def audit(
                 "phi": None if phi is None else [_decimal(one) for one in _many(phi) or []],
                 "budgets": _many(budgets),
             },
+            "evidence": _evidence(
+                evidence,
+                alpha=alpha,
+                shuffles=shuffles,
+                resamples=resamples,
+                seed=seed,
+                stability=stability,
+                hold_out=hold_out,
+            ),
         },
     )
+    if not evidence:
+        # Whatever a file says.
+        made.config["evidence"].pop("hold-out", None)
     if model is None and "spec" not in made.config.get("model", {}):
         raise UsageError("no model is given, and the configuration names none")
     frame.hidden = hidden(made.config)
@@ -217,6 +248,19 @@ def _of_label(frame: _frames.Frame, label: str | None, favourable: Any) -> Any:
     if is_whole and label in frame.names and frame.is_float(label):
         return str(float(favourable))
     return favourable
+
+
+def _evidence(wanted: bool, **said: Any) -> dict[str, Any]:
+    """What is said about evidence, as a configuration has it."""
+    if not wanted:
+        given = [name for name, value in said.items() if value is not None]
+        if given:
+            raise UsageError(f"evidence=False gathers none, so {', '.join(given)} would say nothing")
+        return dict(NO_EVIDENCE)
+    hold_out = said.pop("hold_out")
+    if isinstance(hold_out, bool):
+        hold_out = 0.5 if hold_out else None
+    return {**said, "hold_out": hold_out}
 
 
 def _many(value: Any) -> list[Any] | None:
@@ -288,25 +332,38 @@ class Audit:
         """All pairs of a subgroup and a valid action: cost, members flipped, effectiveness."""
         return self._frame(self._found.actions())
 
-    def rank(self, definition: str, n: int | None = None, *, drop_fair: bool = False) -> Any:
-        """The subgroups by one definition, most unfair first.
+    def rank(
+        self,
+        definition: str,
+        n: int | None = None,
+        *,
+        drop_fair: bool = False,
+        passing: bool = False,
+    ) -> Any:
+        """The subgroups by one definition, most unfair first, with the p-values of those tested.
 
         Args:
             definition: Which; see :class:`Audit`.
             n: How many. Default all.
             drop_fair: Leave out those with score 0.
+            passing: Leave out those that do not pass: that chance alone could show.
         """
         _check_number(n)
         ranked = self._frame(self._found.subgroups(self._found.expand(definition)))
         if drop_fair:
             ranked = _where_ranked(ranked, self._frames)
+        if passing:
+            self._gathered("tests")
+            ranked = _where_passing(ranked, self._frames)
         return ranked if n is None else ranked[:n]
 
     def table(self, shows: str = "score", definitions: Sequence[str] | str | None = None) -> Any:
         """A row for each subgroup, a column for each of the twelve definitions.
 
         Args:
-            shows: ``"score"``, ``"rank"`` (missing where fair) or ``"against"``.
+            shows: ``"score"``, ``"rank"`` (missing where fair), ``"against"``, or a p-value: ``"p"``
+                (alone), ``"family_wise"`` (among all subgroups of the definition),
+                ``"false_discovery"``; missing where nothing was tested.
             definitions: Which columns. Default those that the audit is reported by.
         """
         return self._frame(self._found.by_definition(self._ids(definitions), shows))
@@ -338,6 +395,38 @@ class Audit:
         title = f"If {self._found.text(place)}"
         return _plot.plot_ecd(self._found.distributions(place), viewpoint, title, ax)
 
+    # Evidence
+
+    @property
+    def evidence(self) -> dict[str, Any] | None:
+        """How evidence was gathered (seed, α, shuffles, …); None if none was."""
+        about: dict[str, Any] | None = self.about["evidence"]
+        return about
+
+    def tests(self, definitions: Sequence[str] | str | None = None) -> Any:
+        """How many findings of each definition stand: family-wise (they pass), and by false discovery rate.
+
+        ``powerless`` counts subgroups in which no score could pass, because members are too few or too
+        alike in what helps them: "no finding" must not be read as "fair". The p-values are in :meth:`rank`.
+        """
+        self._gathered("tests")
+        return self._frame(self._found.evidence(self._ids(definitions), "tests"))
+
+    def intervals(self, definitions: Sequence[str] | str | None = None) -> Any:
+        """Bootstrap intervals of the first findings: of score, gap and each group's value."""
+        self._gathered("intervals")
+        return self._frame(self._found.evidence(self._ids(definitions), "intervals"))
+
+    def stability(self, definitions: Sequence[str] | str | None = None) -> Any:
+        """How the first findings fare under other settings and samples: a row a finding and variant."""
+        self._gathered("stability")
+        return self._frame(self._found.evidence(self._ids(definitions), "stability"))
+
+    def hold_out(self, definitions: Sequence[str] | str | None = None) -> Any:
+        """Findings of one part of the people, tested among the others: what is left of each score."""
+        self._gathered("hold_out")
+        return self._frame(self._found.evidence(self._ids(definitions), "hold_out"))
+
     # Words
 
     def show(
@@ -355,7 +444,7 @@ class Audit:
             choice: What to leave out, as on the command line: ``drop_fair`` (True),
                 ``drop_contained``, ``against="Female"``, ``all_actions``, ``at_least=0.3``
                 (effectiveness), ``at_most=10`` (cost), ``least_cost``,
-                ``where="occupation = Sales and age"``.
+                ``where="occupation = Sales and age"``, ``passing`` (only findings that pass).
         """
         chosen = _choice(n, choice)
         if definitions is None and list(self.definitions) == self._found.expand("paper"):
@@ -437,6 +526,15 @@ class Audit:
 
     # Inside
 
+    def _gathered(self, part: str) -> None:
+        """Says how to get evidence that is not there."""
+        found = self.evidence or {}
+        key = {"stability": "variants"}.get(part, part)
+        if not found.get(key):
+            how = {"stability": "stability=True", "hold_out": "hold_out=True"}.get(part, "evidence=True")
+            name = part.replace("_", "-")
+            raise UsageError(f"no {name} in this audit; facts.audit(..., {how}) gathers it")
+
     def _frame(self, batch: _facts.Batch) -> Any:
         return _frames.result(batch, self._frames)
 
@@ -464,11 +562,12 @@ class Audit:
         scores = batch.numpy(names.index("score"))[0]
         texts = batch.texts(names.index("subgroup"))
         against = batch.texts(names.index("against"))
-        return [
-            {"subgroup": texts[i], "score": float(scores[i]), "against": against[i]}
-            for i in range(min(n, len(batch)))
-            if scores[i] > 0
-        ]
+        found: list[dict[str, Any]] = []
+        for i in range(min(n, len(batch))):
+            if scores[i] > 0:
+                one = {"subgroup": texts[i], "score": float(scores[i]), "against": against[i]}
+                found.append({**one, **_tested(batch, i)})
+        return found
 
     def _write(self, form: str, path: str | os.PathLike[str] | None, n: int = 10) -> str | None:
         page = self._found.form(form, None, _choice(n, {}))
@@ -497,6 +596,7 @@ _CHOICE: dict[str, Any] = {
     "at_most": None,
     "least_cost": False,
     "where": None,
+    "passing": False,
 }
 
 
@@ -509,6 +609,26 @@ def _choice(n: int, choice: Mapping[str, Any]) -> dict[str, Any]:
     chosen["at_least"] = _decimal(chosen["at_least"])
     chosen["against"] = None if chosen["against"] is None else _group(chosen["against"])
     return chosen
+
+
+def _tested(batch: _facts.Batch, row: int) -> dict[str, Any]:
+    """What the test of a row says; nothing where it was not tested."""
+    names = batch.names
+    if "passes" not in names:
+        return {}
+    values, missing = batch.numpy(names.index("family_wise"))
+    if missing is not None and missing[row]:
+        return {}
+    passes, _ = batch.numpy(names.index("passes"))
+    return {"family_wise": float(values[row]), "passes": bool(passes[row])}
+
+
+def _where_passing(frame: Any, kind: str) -> Any:
+    if kind == "polars":
+        return frame.filter(frame["passes"].fill_null(False))
+    if kind == "pyarrow":
+        return frame.filter(frame["passes"])
+    return frame[frame["passes"].fillna(False).astype(bool)]
 
 
 def _where_ranked(frame: Any, kind: str) -> Any:

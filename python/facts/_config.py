@@ -15,6 +15,10 @@ from facts._frames import Frame
 from facts.errors import UsageError
 
 
+#: A configuration's evidence when none is wanted.
+NO_EVIDENCE = {"shuffles": 0, "resamples": 0, "stability": False}
+
+
 @dataclass
 class Configured:
     """A configuration, and what of it is code."""

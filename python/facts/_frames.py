@@ -106,7 +106,7 @@ def result(batch: Batch, kind: str) -> Any:
         if missing is not None and values.dtype.kind == "f":
             values[missing] = np.nan
         elif missing is not None:
-            values = pd.array(values, dtype="UInt64")
+            values = pd.array(values, dtype="boolean" if values.dtype.kind == "b" else "UInt64")
             values[missing] = pd.NA
         elif values.dtype.kind == "u":
             values = values.astype(np.int64)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from facts._audit import Audit
@@ -20,11 +20,25 @@ def summary(audit: Audit, top: int = 1) -> str:
         (g["name"], f"{g['people']:,}", f"{g['affected']:,}", f"{g['affected'] / g['people']:.1%}")
         for g in about["groups"]
     ]
-    findings = [
-        (title, f["subgroup"], _score(f["score"]), f["against"])
-        for definition, title in audit.definitions.items()
-        for f in audit._worst(definition, top)
+    worst = [
+        (title, f) for definition, title in audit.definitions.items() for f in audit._worst(definition, top)
     ]
+    findings: list[tuple[str, ...]] = [
+        (title, f["subgroup"], _score(f["score"]), f["against"]) for title, f in worst
+    ]
+    columns: tuple[str, ...] = ("definition", "subgroup", "score", "against")
+    grey: set[int] = set()
+    if audit.evidence is None:
+        evidence = "No evidence was gathered: nothing here tells findings from chance."
+    else:
+        alpha = audit.evidence["gathering"]["alpha"]
+        evidence = (
+            f"In grey: does not pass at α = {alpha} family-wise, which does not show that "
+            "recourse is fair."
+        )
+        findings = [(*row, _verdict(f)) for row, (_, f) in zip(findings, worst)]
+        columns = (*columns, "evidence")
+        grey = {i for i, (_, f) in enumerate(worst) if f.get("passes") is False}
     head = (
         f"<b>facts</b> audit of {escape(about['model']['description'])}: "
         f"{about['subgroups']:,} subgroups, {about['sizes']['pairs']:,} pairs of a subgroup and an "
@@ -36,22 +50,36 @@ def summary(audit: Audit, top: int = 1) -> str:
             f"<div><p>{head}</p>",
             _table(("group", "people", "affected", "share"), groups, numbers={1, 2, 3}),
             "<p>The most unfair subgroup by each definition:</p>",
-            _table(("definition", "subgroup", "score", "against"), findings, numbers={2}),
+            _table(columns, findings, numbers={2}, grey=grey),
+            f"<p>{escape(evidence)}</p>",
             f"<details><summary>Notes</summary><ul>{notes}</ul></details>" if notes else "",
             "<p><code>.show()</code> says them in words, <code>.to_html(path)</code> writes everything.</p></div>",
         ]
     )
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]], numbers: set[int]) -> str:
+def _table(
+    head: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    numbers: set[int],
+    grey: Set[int] = frozenset(),
+) -> str:
     def cell(tag: str, place: int, text: str) -> str:
         return f"<{tag}{_RIGHT if place in numbers else _LEFT}>{escape(text)}</{tag}>"
 
-    def row(tag: str, cells: Sequence[str]) -> str:
-        return "<tr>" + "".join(cell(tag, i, text) for i, text in enumerate(cells)) + "</tr>"
+    def row(tag: str, cells: Sequence[str], is_grey: bool = False) -> str:
+        style = ' style="opacity:.65"' if is_grey else ""
+        return f"<tr{style}>" + "".join(cell(tag, i, text) for i, text in enumerate(cells)) + "</tr>"
 
-    body = "".join(row("td", cells) for cells in rows)
+    body = "".join(row("td", cells, i in grey) for i, cells in enumerate(rows))
     return f"<table><thead>{row('th', head)}</thead><tbody>{body}</tbody></table>"
+
+
+def _verdict(finding: Mapping[str, Any]) -> str:
+    if "passes" not in finding:
+        return "not tested"
+    verdict = "passes" if finding["passes"] else "does not pass"
+    return f"{verdict} (family-wise p = {finding['family_wise']:.2g})"
 
 
 def _score(score: float) -> str:

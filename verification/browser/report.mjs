@@ -98,6 +98,16 @@ async function sortsAndFilters(page, expected, times) {
   times.push(`scatter plot of ${against} ${await page.getAttribute("#explorer", "data-scatter-milliseconds")} ms`);
   await page.click("#controls button[type=reset]");
   await note("clear");
+  // Those that pass can be asked for where something was tested, and nowhere else.
+  assert.equal(await page.isVisible("#choose-passing"), expected.passing !== null);
+  if (expected.passing !== null) {
+    await page.check("#choose-passing");
+    const passing = await place();
+    assert.ok(expected.passing === 0 ? passing === "No subgroup passes"
+      : passing.endsWith(`of ${expected.passing.toLocaleString("en")}`), passing);
+    assert.equal(await page.$("#ranked-body tr.grey"), null);
+    await page.click("#controls button[type=reset]");
+  }
   await settle(page);
   times.push(`scatter plot of all ${await page.getAttribute("#explorer", "data-scatter-milliseconds")} ms`);
 }
@@ -119,8 +129,10 @@ function readDialog(page) {
       predicate: text(dialog.querySelector("#subgroup-title")),
       sides,
       verdict: text(dialog.querySelector(".verdict")),
-      score: cells.at(-3),
-      rank: cells.at(-2),
+      support: [...dialog.querySelectorAll(".support > p")].map(text),
+      grey: dialog.querySelector(".csc").classList.contains("grey"),
+      score: text(chosen.querySelector(".is-score")),
+      rank: text(chosen.querySelector(".is-rank")),
     };
   });
 }
@@ -134,6 +146,7 @@ async function opensFindings(page, expected) {
       document.querySelector(".scores tr.chosen th").textContent === title, title);
     const found = await readDialog(page);
     said.predicate = plain(said.predicate);
+    said.support = said.support.map(plain);
     said.sides.forEach((side) => side.ways.forEach((way) => (way[0] = plain(way[0]))));
     // A trade-off says more: whether its test is passed.
     assert.ok(found.verdict.startsWith(plain(said.verdict)), `${found.verdict} / ${said.verdict}`);

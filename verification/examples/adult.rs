@@ -46,7 +46,7 @@ fn main() -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     };
     for (definition, ranking) in columns.iter().zip(&rankings) {
         if let Some(first) = audit.show(ranking, definition.as_ref(), &filters).first() {
-            println!("{}", Csc::new(&audit, ranking, first));
+            println!("{}", Csc::new(&audit, None, ranking, first));
         }
     }
     Ok(())

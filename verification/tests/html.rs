@@ -12,8 +12,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use facts_engine::distribution::Share;
+use facts_engine::evidence::{self, Evidence, Gathering, intervals_of_first};
 use facts_engine::ranking::{Filters, Ranked};
-use facts_engine::{Audit, Options, Watch, audit};
+use facts_engine::{Options, Watch, audit_with_individuals};
+use facts_report::evidence::words;
 use facts_report::text::{count, effectiveness, number, percent, value};
 use facts_report::{Column, Csc, ModelOrigin, Origin, Record, Report, VERSION, html};
 use facts_verification::{adult_declaration, adult_model, adult_rows};
@@ -31,8 +33,24 @@ fn adult_record() -> Record {
         .read(adult_rows().unwrap())
         .unwrap();
     let model = adult_model().unwrap();
-    let audit = audit(&population, &model, &Options::new(), Watch::nobody()).unwrap();
+    let (audit, people) =
+        audit_with_individuals(&population, &model, &Options::new(), Watch::nobody()).unwrap();
     let columns = audit.paper_columns().unwrap();
+    let gathering = Gathering {
+        shuffles: 200,
+        resamples: 200,
+        ..Gathering::default()
+    };
+    let nobody = Watch::nobody();
+    let tests = evidence::test(&audit, &people, &columns, &gathering, nobody).unwrap();
+    let intervals = intervals_of_first(&audit, &people, &columns, &tests, &gathering, nobody);
+    let evidence = Evidence {
+        gathering,
+        tests,
+        intervals: intervals.unwrap(),
+        stability: None,
+        hold_out: None,
+    };
     Record {
         version: VERSION,
         tool: "facts 0.1.0".to_owned(),
@@ -55,6 +73,7 @@ fn adult_record() -> Record {
         definitions: columns.iter().map(|column| column.id()).collect(),
         notes: Vec::new(),
         audit,
+        evidence: Some(evidence),
     }
 }
 
@@ -95,6 +114,8 @@ fn the_pages_work_in_a_browser() {
     write_page(&folder, "adult", &adult_record(), &["sales", "married"]);
     let awkward = awkward::awkward_record(awkward::awkward_audit());
     write_page(&folder, "awkward", &awkward, &["city"]);
+    let supported = awkward::evidence::with_evidence(awkward);
+    write_page(&folder, "supported", &supported, &["city"]);
     let suppressed = awkward::awkward_record(awkward::awkward_audit().suppressed(10));
     write_page(&folder, "suppressed", &suppressed, &["city"]);
 
@@ -144,12 +165,14 @@ fn expected(report: &Report<'_>, words: &[&str]) -> Value {
         "words": words.join(" "),
         "withWords": all.iter().filter(|s| with_words(s)).count(),
         "withWordsAgainstFirst": against,
-        "findings": report.columns.iter().flat_map(|column| findings(audit, column)).collect::<Vec<_>>(),
+        "passing": report.evidence().map(|_| report.passing(first).ranked.len()),
+        "findings": report.columns.iter().flat_map(|column| findings(report, column)).collect::<Vec<_>>(),
     })
 }
 
 /// The first, the middle and the last entry of a ranking, as they must be shown.
-fn findings(audit: &Audit, column: &Column) -> Vec<Value> {
+fn findings(report: &Report<'_>, column: &Column) -> Vec<Value> {
+    let audit = &report.record.audit;
     let ranking = &column.ranking;
     let shown = audit.show(ranking, column.definition.as_ref(), &Filters::default());
     if shown.is_empty() {
@@ -158,9 +181,10 @@ fn findings(audit: &Audit, column: &Column) -> Vec<Value> {
     let mut places = vec![0, ranking.unfair().len() / 2, shown.len() - 1];
     places.dedup();
     let finding = |place: &usize| {
-        let csc = Csc::new(audit, ranking, &shown[*place]);
+        let csc = Csc::new(audit, report.evidence(), ranking, &shown[*place]);
+        let support = words::lines(&csc);
         let said = csc.to_string();
-        let verdict = said.lines().last().unwrap_or_default().trim().to_owned();
+        let verdict = said.lines().rev().nth(support.len()).unwrap_or_default();
         let sides: Vec<Value> = csc.groups.iter().map(|group| {
             let covered = percent(Share::new(group.members, group.affected));
             let ways: Vec<Value> = group.recourses.iter().map(|recourse| json!([
@@ -181,7 +205,9 @@ fn findings(audit: &Audit, column: &Column) -> Vec<Value> {
             "title": ranking.title,
             "predicate": format!("If {}", csc.predicate),
             "sides": sides,
-            "verdict": verdict,
+            "verdict": verdict.trim(),
+            "support": support,
+            "grey": csc.is_grey(),
             "score": number(csc.score),
             "rank": csc.rank.map_or("Fair".to_owned(), |rank| count(rank.into())),
         })

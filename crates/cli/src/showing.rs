@@ -12,6 +12,11 @@ const TOP: usize = 3;
 /// Which findings of an audit are shown.
 pub(crate) fn showing(args: &ShowingArgs, record: &Record) -> Result<Showing, Failure> {
     let audit = &record.audit;
+    if args.passing && !record.is_tested() {
+        return Err(Failure::usage(
+            "--passing: nothing was tested in this audit, so nothing can pass; audit again with tests, without --no-evidence or --shuffles 0",
+        ));
+    }
     let against = args
         .against
         .as_deref()
@@ -43,7 +48,19 @@ pub(crate) fn showing(args: &ShowingArgs, record: &Record) -> Result<Showing, Fa
         wanted: wanted
             .transpose()
             .map_err(|why| Failure::usage(format!("--where: {why}")))?,
+        passing: args.passing,
     })
+}
+
+/// Refuses to look for what passes where none of the definitions was tested.
+pub(crate) fn check_tested(report: &Report<'_>, showing: &Showing) -> Result<(), Failure> {
+    let is_tested = (report.columns.iter()).any(|column| report.tests(column).is_some());
+    if showing.passing && !is_tested {
+        return Err(Failure::usage(
+            "--passing: none of these definitions was tested in this audit, so nothing can pass; audit again with -d for them",
+        ));
+    }
+    Ok(())
 }
 
 /// A group by its name.
@@ -61,13 +78,22 @@ fn group(name: &str, record: &Record) -> Result<usize, Failure> {
     })
 }
 
-/// Whether a finding scores over a limit.
-pub(crate) fn any_over(report: &Report<'_>, limit: f64) -> bool {
-    let first =
-        |column: &facts_report::Column| column.ranking.ranked.first().map(|r| r.assessment.score);
-    report
-        .columns
-        .iter()
-        .filter_map(first)
-        .any(|score| score > limit)
+/// Whether a finding scores over a limit, of those that are asked for: that pass, are against a group,
+/// have a predicate that says so.
+pub(crate) fn any_over(report: &Report<'_>, limit: f64, showing: &Showing) -> bool {
+    let first = Showing {
+        top: 1,
+        filters: Filters {
+            drop_fair: true,
+            against: showing.filters.against,
+            ..Filters::default()
+        },
+        wanted: showing.wanted.clone(),
+        passing: showing.passing,
+    };
+    let mut columns = report.columns.iter();
+    columns.any(|column| {
+        let findings = report.findings(column, &first);
+        findings.iter().any(|finding| finding.score > limit)
+    })
 }

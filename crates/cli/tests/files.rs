@@ -70,10 +70,9 @@ fn a_folder_holds_everything_and_the_same_bytes_each_time() {
         folder.path().join("first"),
         folder.path().join("deep/second"),
     );
-    run(facts().args(["audit", "-q", "--out"]).arg(&first));
-    run(facts()
-        .args(["audit", "-q", "--threads", "1", "--out"])
-        .arg(&second));
+    let all = ["audit", "-q", "--stability", "--hold-out=0.5", "--out"];
+    run(facts().args(all).arg(&first));
+    run(facts().args(all).arg(&second).args(["--threads", "1"]));
     let expected = [
         "actions.csv",
         "actions.parquet",
@@ -98,7 +97,7 @@ fn a_folder_holds_everything_and_the_same_bytes_each_time() {
 #[test]
 fn json_is_what_the_schemas_say() {
     let folder = tempfile::tempdir().unwrap();
-    let plain = ["audit", "-q", "-n", "5"];
+    let plain = ["audit", "-q", "-n", "5", "--stability", "--hold-out=0.6"];
     let trained = [
         "audit",
         "people.csv",
@@ -116,6 +115,7 @@ fn json_is_what_the_schemas_say() {
         "--ranges",
         "--bins",
         "years=3",
+        "--no-evidence",
     ];
     let suppressed = [
         "audit",
@@ -126,6 +126,8 @@ fn json_is_what_the_schemas_say() {
         "3",
         "--favourable",
         "1",
+        "--stability",
+        "--hold-out=0.5",
     ];
     let crossed = [
         "audit",
@@ -458,7 +460,10 @@ fn the_demo_needs_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let output = run(facts().current_dir(folder.path()).arg("demo"));
     let text = String::from_utf8(output.stdout).unwrap();
-    assert_eq!(text.matches("\nRank ").count(), 12, "{text}");
+    // Three findings by each of four definitions, and three that pass where none of those does.
+    let more = text.matches("\nNone of those above passes.").count();
+    assert_eq!(text.matches("\nRank ").count(), 12 + 3 * more, "{text}");
+    assert!((1..4).contains(&more), "{text}");
     assert_eq!(names(folder.path()), ["facts-demo.html"]);
     let page = std::fs::metadata(folder.path().join("facts-demo.html")).unwrap();
     assert!(page.len() < 3_000_000, "{} bytes", page.len());

@@ -253,6 +253,10 @@ impl Model for AdditiveModel {
         rayon::current_num_threads()
     }
 
+    fn asks_for_rows(&self) -> bool {
+        false
+    }
+
     fn flips(&self, ask: &Counterfactuals<'_>) -> Result<Vec<Words>, Error> {
         let terms = self.terms(&ask.columns().iter().collect::<Vec<_>>())?;
         let sums = Sums::new(self, &terms, ask);

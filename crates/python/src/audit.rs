@@ -9,7 +9,7 @@ use facts_engine::{Individuals, Phi};
 use facts_report::sheets::{self, Sheet, Shows};
 use facts_report::text::{self, Palette};
 use facts_report::{
-    Diff, FORMS, ModelOrigin, Record, Report, Showing, Wanted, finding_id, overview,
+    Diff, FORMS, ModelOrigin, Record, Report, Showing, Wanted, evidence, finding_id, overview,
 };
 use facts_run::files::Files;
 use facts_run::{Config, Failure, Given, Silent, files, run_with, saved};
@@ -157,6 +157,7 @@ struct Choice {
     at_least: Option<String>,
     at_most: Option<f64>,
     least_cost: bool,
+    passing: bool,
     #[pyo3(item("where"))]
     wanted: Option<String>,
 }
@@ -182,6 +183,13 @@ impl Audit {
             "settings": audit.settings,
             "population": audit.population,
             "subgroups": audit.subgroups.len(),
+            "evidence": record.evidence.as_ref().map(|found| serde_json::json!({
+                "gathering": found.gathering,
+                "tests": found.tests.iter().map(|tests| &tests.definition).collect::<Vec<_>>(),
+                "intervals": !found.intervals.is_empty(),
+                "variants": found.stability.as_ref().map(|stability| &stability.variants),
+                "hold_out": found.hold_out.as_ref().map(|held| held.share),
+            })),
             "without_actions": audit.without_actions.iter()
                 .map(|one| audit.text(&one.predicate)).collect::<Vec<_>>(),
         });
@@ -239,8 +247,13 @@ impl Audit {
             "score" => Shows::Score,
             "rank" => Shows::Rank,
             "against" => Shows::Against,
+            "p" => Shows::P,
+            "family_wise" => Shows::FamilyWise,
+            "false_discovery" => Shows::FalseDiscovery,
             other => {
-                let message = format!("a table shows score, rank or against, not `{other}`");
+                let message = format!(
+                    "a table shows score, rank, against, p, family_wise or false_discovery, not `{other}`"
+                );
                 return Err(failure::usage(py, message));
             }
         };
@@ -273,6 +286,26 @@ impl Audit {
         definitions: Option<Vec<String>>,
     ) -> PyResult<Batch> {
         self.sheet(py, definitions.as_deref(), sheets::aggregated_rankings)
+    }
+
+    /// What supports the findings by these definitions: tests, intervals, stability or the hold-out.
+    fn evidence(
+        &self,
+        py: Python<'_>,
+        definitions: Option<Vec<String>>,
+        part: &str,
+    ) -> PyResult<Batch> {
+        let make = match part {
+            "tests" => sheets::tests,
+            "intervals" => sheets::intervals,
+            "stability" => sheets::stability,
+            "hold_out" => sheets::hold_out,
+            other => {
+                let message = format!("there is no evidence called `{other}`");
+                return Err(failure::usage(py, message));
+            }
+        };
+        self.sheet(py, definitions.as_deref(), make)
     }
 
     /// The place of a subgroup, by its predicate or by the id of one of its findings.
@@ -329,7 +362,8 @@ impl Audit {
     ) -> PyResult<String> {
         let report = self.report(py, definitions.as_deref())?;
         let showing = self.showing(py, choice)?;
-        Ok(text::findings(&report, &showing, palette(colour)))
+        Ok(text::findings(&report, &showing, palette(colour))
+            + &text::hold_out(&report, palette(colour)))
     }
 
     /// One subgroup under all definitions, for people.
@@ -337,7 +371,12 @@ impl Audit {
         self.check_place(subgroup)?;
         let report = self.report(py, None)?;
         let all = overview::all_definitions(&report, subgroup).text(2);
-        Ok(format!("{}\n{all}", self.text(subgroup)?))
+        let parts = evidence::of_subgroup(&report, subgroup);
+        let parts: String = parts
+            .iter()
+            .map(|part| format!("\n{}\n{}", part.title, part.text))
+            .collect();
+        Ok(format!("{}\n{all}{parts}", self.text(subgroup)?))
     }
 
     /// A report in one of the forms of the command line.
@@ -465,6 +504,10 @@ impl Audit {
 
     fn showing(&self, py: Python<'_>, choice: Choice) -> PyResult<Showing> {
         let audit = &self.record.audit;
+        if choice.passing && !self.record.is_tested() {
+            let message = "nothing was tested in this audit, so nothing can pass; audit again with evidence=True";
+            return Err(failure::usage(py, message));
+        }
         let against = choice.against.map(|name| {
             let place = audit.groups.iter().position(|group| group.name == name);
             place.ok_or_else(|| {
@@ -499,6 +542,7 @@ impl Audit {
                 actions,
             },
             wanted: wanted.transpose()?,
+            passing: choice.passing,
         })
     }
 

@@ -3,9 +3,11 @@
 use facts_engine::Audit;
 use facts_engine::definitions::GroupValue;
 use facts_engine::distribution::Count;
+use facts_engine::evidence::{BootstrapIntervals, Evidence, Interval, clopper_pearson};
 use facts_engine::ranking::{Ranking, Shown};
 use serde::Serialize;
 
+use crate::evidence::{self, FindingEvidence};
 use crate::finding::finding_id;
 use crate::json::Real;
 
@@ -31,6 +33,8 @@ pub struct Csc {
     pub groups: Vec<CscGroup>,
     /// Whether a significance test that is part of the definition is passed, if there is one.
     pub significant: Option<bool>,
+    /// What supports it; none if no evidence was gathered.
+    pub evidence: Option<FindingEvidence>,
 }
 
 /// One condition of a predicate, or one assignment of a change.
@@ -56,6 +60,8 @@ pub struct CscGroup {
     /// What the definition compares.
     #[serde(serialize_with = "Real::write_value")]
     pub value: GroupValue,
+    /// How far that may be off, if the finding was looked at closely.
+    pub interval: Option<BootstrapIntervals>,
     /// What the definition lists for it, cheapest first.
     #[serde(rename = "actions")]
     pub recourses: Vec<Recourse>,
@@ -70,25 +76,43 @@ pub struct Recourse {
     pub cost: f64,
     /// Members it flips.
     pub flips: Count,
+    /// The exact interval of its effectiveness, after Clopper and Pearson; none if no evidence was
+    /// gathered, or the count was suppressed.
+    pub interval: Option<Interval>,
 }
 
 impl Csc {
-    /// Puts together what is shown of one entry of a ranking.
-    pub fn new(audit: &Audit, ranking: &Ranking, shown: &Shown<'_>) -> Self {
-        let subgroup = &audit.subgroups[shown.ranked.subgroup];
+    /// Puts together what is shown of one entry of a ranking, and what supports it.
+    pub fn new(
+        audit: &Audit,
+        evidence: Option<&Evidence>,
+        ranking: &Ranking,
+        shown: &Shown<'_>,
+    ) -> Self {
+        let place = shown.ranked.subgroup;
+        let subgroup = &audit.subgroups[place];
+        let id = ranking.definition.as_str();
         let assessment = &shown.ranked.assessment;
-        let recourse = |g: usize, action: usize| Recourse {
-            change: subgroup
-                .change(action, &audit.changes)
-                .text(&audit.features),
-            cost: subgroup.actions[action].cost,
-            flips: subgroup.flips(action, g),
+        let recourse = |g: usize, action: usize| {
+            let flips = subgroup.flips(action, g);
+            Recourse {
+                change: subgroup
+                    .change(action, &audit.changes)
+                    .text(&audit.features),
+                cost: subgroup.actions[action].cost,
+                flips,
+                interval: evidence.and_then(|found| {
+                    let alpha = found.gathering.alpha;
+                    Some(clopper_pearson(flips.known()?, subgroup.members[g], alpha))
+                }),
+            }
         };
         let group = |(g, actions): (usize, &Vec<usize>)| CscGroup {
             name: audit.groups[g].name.clone(),
             members: subgroup.members[g],
             affected: audit.groups[g].affected,
             value: assessment.values[g],
+            interval: evidence.and_then(|found| evidence::of_value(found, id, place, g)),
             recourses: actions.iter().map(|&action| recourse(g, action)).collect(),
         };
         let predicate = audit.text(&subgroup.predicate);
@@ -103,7 +127,7 @@ impl Csc {
         Self {
             finding: finding_id(
                 &predicate,
-                &ranking.definition,
+                id,
                 audit.groups.iter().map(|group| group.name.as_str()),
             ),
             rank: shown.ranked.rank,
@@ -118,6 +142,25 @@ impl Csc {
             items: subgroup.predicate.items().iter().map(condition).collect(),
             groups: shown.actions.iter().enumerate().map(group).collect(),
             significant: assessment.significant,
+            evidence: evidence.map(|found| evidence::of_finding(audit, found, id, place)),
         }
+    }
+
+    /// How sure the intervals of its actions are, such as `95%`.
+    pub fn confidence(&self) -> String {
+        let alpha = self.evidence.as_ref().map_or(0.0, |found| found.alpha);
+        evidence::words::confidence(alpha)
+    }
+
+    /// Whether the finding was tested and passes.
+    pub fn passes(&self) -> bool {
+        let passes = self.evidence.as_ref().and_then(FindingEvidence::passes);
+        !self.against.is_empty() && passes == Some(true)
+    }
+
+    /// Whether the finding was tested and does not pass: it is shown in grey.
+    pub fn is_grey(&self) -> bool {
+        let passes = self.evidence.as_ref().and_then(FindingEvidence::passes);
+        !self.against.is_empty() && passes == Some(false)
     }
 }

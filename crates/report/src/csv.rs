@@ -20,6 +20,7 @@ pub fn csv(sheet: &Sheet) -> Vec<u8> {
             Cells::Text(cells) => quoted(&cells[row]),
             Cells::Count(cells) => cells[row].map_or_else(String::new, |n| n.to_string()),
             Cells::Number(cells) => cells[row].map_or_else(String::new, |n| n.to_string()),
+            Cells::Flag(cells) => cells[row].map_or_else(String::new, |is_so| is_so.to_string()),
         }));
     }
     text.into_bytes()
@@ -52,9 +53,10 @@ mod tests {
                     "cost".into(),
                     Cells::Number(vec![Some(f64::INFINITY), Some(0.25)]),
                 ),
+                ("passes".into(), Cells::Flag(vec![Some(true), None])),
             ],
         };
-        let expected = "\"say \"\"a\"\"\",n,cost\n\"x, y\",3,inf\nz,,0.25\n";
+        let expected = "\"say \"\"a\"\"\",n,cost,passes\n\"x, y\",3,inf,true\nz,,0.25,\n";
         assert_eq!(csv(&sheet), expected.as_bytes());
     }
 }

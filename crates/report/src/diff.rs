@@ -10,6 +10,8 @@ use facts_engine::population::Levels;
 use facts_engine::{Audit, Error};
 use serde::Serialize;
 
+use crate::evidence::Stands;
+use crate::evidence::words::level;
 use crate::finding::finding_id;
 use crate::grid::{Grid, Side, escape};
 use crate::json::Real;
@@ -49,6 +51,8 @@ pub enum Standing {
         score: f64,
         /// The worse-off groups.
         against: Vec<String>,
+        /// Whether it passes; none if it was not tested.
+        passes: Option<bool>,
     },
     /// A ranked subgroup with score 0.
     Fair,
@@ -289,10 +293,16 @@ fn standing(standing: &Standing) -> String {
             rank,
             score,
             against,
+            passes,
         } => {
             let against: Vec<&str> = against.iter().map(|name| name.trim()).collect();
+            let passes = match passes {
+                None => "",
+                Some(true) => ", passes",
+                Some(false) => ", does not pass",
+            };
             format!(
-                "{} against {} (rank {rank})",
+                "{} against {} (rank {rank}{passes})",
                 number(*score),
                 against.join(" and ")
             )
@@ -362,7 +372,12 @@ impl<'a> Audited<'a> {
 
     /// How each ranked subgroup stands under one definition.
     fn standings(&self, report: &Report<'_>, column: usize) -> HashMap<&str, Standing> {
-        let ranked = report.columns[column].ranking.ranked.iter();
+        let column = &report.columns[column];
+        let ranked = column.ranking.ranked.iter();
+        let passes = |subgroup: usize| {
+            let stands = report.stands(column, subgroup);
+            stands.map(|stands| stands == Stands::FamilyWise)
+        };
         ranked
             .map(|ranked| {
                 let standing = match ranked.rank {
@@ -373,6 +388,7 @@ impl<'a> Audited<'a> {
                         against: (ranked.assessment.against.iter())
                             .map(|&g| self.audit.groups[g].name.clone())
                             .collect(),
+                        passes: passes(ranked.subgroup),
                     },
                 };
                 (self.texts[ranked.subgroup].as_str(), standing)
@@ -420,6 +436,10 @@ fn warnings(old: &Record, new: &Record) -> Vec<String> {
         a.ranges.to_string(),
         b.ranges.to_string(),
     );
+    let alpha = |record: &Record| Some(record.evidence.as_ref()?.gathering.alpha);
+    if let (Some(a), Some(b)) = (alpha(old), alpha(new)) {
+        differ("the levels α at which findings pass", level(a), level(b));
+    }
     let short = |record: &Record| {
         let hash = record.data.sha256.as_deref()?;
         Some(hash.get(..12).unwrap_or(hash).to_owned())

@@ -4,12 +4,14 @@
 //! suppressed is `null`.
 
 use facts_engine::definitions::GroupValue;
+use facts_engine::evidence::{Gathering, HoldOut};
 use facts_engine::population::Summary;
 use facts_engine::ranking::AggregatedRankings;
 use facts_engine::{Group, SetAside, Settings, Sizes, Suppression};
 use serde::{Serialize, Serializer};
 
 use crate::csc::Csc;
+use crate::evidence::Tally;
 use crate::record::{BaseRates, ModelOrigin, Origin};
 use crate::report::{Report, Showing};
 
@@ -37,6 +39,13 @@ impl From<f64> for Real {
 impl Real {
     pub(crate) fn write<S: Serializer>(number: &f64, serializer: S) -> Result<S::Ok, S::Error> {
         Self::from(*number).serialize(serializer)
+    }
+
+    pub(crate) fn write_optional<S: Serializer>(
+        number: &Option<f64>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        number.map(Self::from).serialize(serializer)
     }
 
     pub(crate) fn write_value<S: Serializer>(
@@ -67,8 +76,17 @@ struct Document<'a> {
     sizes: &'a Sizes,
     subgroups: Subgroups,
     suppression: &'a Option<Suppression>,
+    evidence: Option<Support<'a>>,
     definitions: Vec<Definition<'a>>,
     aggregated_rankings: AggregatedRankings,
+}
+
+/// How evidence was gathered, and what of it is not about one finding of the audit.
+#[derive(Serialize)]
+struct Support<'a> {
+    gathering: &'a Gathering,
+    variants: Option<&'a [String]>,
+    hold_out: &'a Option<HoldOut>,
 }
 
 /// How many subgroups there are of each sort.
@@ -90,7 +108,11 @@ struct Definition<'a> {
     rank_one: usize,
     worst_rank: u32,
     against: Vec<Against<'a>>,
+    /// How many findings pass; none if the definition was not tested.
+    evidence: Option<Tally>,
     findings: Vec<Csc>,
+    /// The first that pass, where none of the findings above does.
+    first_passing: Vec<Csc>,
 }
 
 /// How many findings are against a group.
@@ -111,6 +133,7 @@ pub fn json(report: &Report<'_>, showing: &Showing) -> Result<Vec<u8>, serde_jso
         .zip(&analysis.rows)
         .map(|(column, row)| {
             let ranking = &column.ranking;
+            let findings = report.findings(column, showing);
             let counts = row.against.iter().zip(&row.against_in_top_tenth);
             Definition {
                 id: &ranking.definition,
@@ -131,7 +154,9 @@ pub fn json(report: &Report<'_>, showing: &Showing) -> Result<Vec<u8>, serde_jso
                         in_top_tenth,
                     })
                     .collect(),
-                findings: report.findings(column, showing),
+                evidence: report.tally(column),
+                first_passing: report.first_passing(column, showing, &findings),
+                findings,
             }
         });
     let document = Document {
@@ -155,6 +180,11 @@ pub fn json(report: &Report<'_>, showing: &Showing) -> Result<Vec<u8>, serde_jso
             without_actions: audit.without_actions.len(),
         },
         suppression: &audit.suppression,
+        evidence: report.evidence().map(|found| Support {
+            gathering: &found.gathering,
+            variants: found.stability.as_ref().map(|s| s.variants.as_slice()),
+            hold_out: &found.hold_out,
+        }),
         definitions: definitions.collect(),
         aggregated_rankings: report.aggregated_rankings(),
     };

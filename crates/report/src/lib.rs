@@ -8,6 +8,7 @@
 mod csc;
 pub mod csv;
 pub mod diff;
+pub mod evidence;
 mod finding;
 mod forms;
 mod grid;

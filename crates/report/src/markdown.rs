@@ -5,6 +5,7 @@ use std::fmt::Write;
 use facts_engine::distribution::Share;
 
 use crate::csc::Csc;
+use crate::evidence::{Followed, grids, headline, words};
 use crate::grid::escape;
 use crate::overview;
 use crate::report::{Report, Showing};
@@ -22,6 +23,11 @@ pub fn markdown(report: &Report<'_>, showing: &Showing) -> String {
     }
     let _ = writeln!(text, "\n{}", overview::groups(report).markdown());
     text += "## Against whom\n\n";
+    if report.evidence().is_some() {
+        let said = headline(report).join(" ");
+        let all = "The table counts all findings, those that do not pass among them.";
+        let _ = writeln!(text, "{} {all}\n", escape(&said));
+    }
     let _ = writeln!(text, "{}", overview::ranking_analysis(report).markdown());
     for column in &report.columns {
         let _ = writeln!(text, "## {}\n", escape(&column.ranking.title));
@@ -29,13 +35,20 @@ pub fn markdown(report: &Report<'_>, showing: &Showing) -> String {
             let _ = writeln!(text, "{} {}\n", kind.about, kind.worse_off);
         }
         let findings = report.findings(column, showing);
+        if let Some(line) = words::of_definition(report, column) {
+            let _ = writeln!(text, "{}\n", escape(&line));
+        }
         if findings.is_empty() {
             text += "No finding.\n\n";
         }
-        for finding in &findings {
-            text += &of_finding(finding);
+        text.extend(findings.iter().map(of_finding));
+        let passing = report.first_passing(column, showing, &findings);
+        if !passing.is_empty() {
+            let _ = writeln!(text, "{}\n", words::FIRST_PASSING);
+            text.extend(passing.iter().map(of_finding));
         }
     }
+    text += &hold_out(report);
     if report.columns.len() > 1 {
         text += "## Where the first of one definition stand under the others\n\n";
         text += "Mean rank divided by the worst rank plus 1; columns are numbered as rows.\n\n";
@@ -55,11 +68,24 @@ pub fn markdown(report: &Report<'_>, showing: &Showing) -> String {
     text
 }
 
+/// What the people who were held out say of findings; nothing if nobody was.
+fn hold_out(report: &Report<'_>) -> String {
+    words::hold_out(report).map_or_else(String::new, |about| {
+        let grid = grids::hold_out(report).markdown();
+        format!("## Hold-out\n\n{}\n\n{grid}\n", escape(&about))
+    })
+}
+
 fn of_finding(csc: &Csc) -> String {
     let rank = csc
         .rank
         .map_or_else(|| "Fair".to_owned(), |rank| format!("Rank {rank}"));
-    let mut text = format!("**{rank}: if {}**\n\n", escape(&csc.predicate));
+    let grey = if csc.is_grey() {
+        " (does not pass)"
+    } else {
+        ""
+    };
+    let mut text = format!("**{rank}{grey}: if {}**\n\n", escape(&csc.predicate));
     for group in &csc.groups {
         let _ = writeln!(
             text,
@@ -75,10 +101,11 @@ fn of_finding(csc: &Csc) -> String {
         for action in &group.recourses {
             let _ = writeln!(
                 text,
-                "  - Make {} with effectiveness **{}** (cost {})",
+                "  - Make {} with effectiveness **{}** (cost {}{})",
                 escape(&action.change),
                 effectiveness(action.flips, group.members),
-                number(action.cost)
+                number(action.cost),
+                words::of_effectiveness(action.interval.as_ref(), &csc.confidence())
             );
         }
     }
@@ -92,5 +119,20 @@ fn of_finding(csc: &Csc) -> String {
             number(csc.score)
         )
     };
-    text + &format!("\n{verdict} Finding `{}`.\n\n", csc.finding)
+    let _ = writeln!(text, "\n{verdict} Finding `{}`.\n", csc.finding);
+    let support: Vec<String> = words::lines(csc).iter().map(|line| escape(line)).collect();
+    if !support.is_empty() {
+        let _ = writeln!(text, "{}\n", support.join(" "));
+    }
+    let stability = csc.evidence.as_ref().and_then(|e| e.stability.as_ref());
+    text + &stability.map_or_else(String::new, folded)
+}
+
+/// The table of variants, folded where Markdown is shown as a page.
+fn folded(followed: &Followed) -> String {
+    format!(
+        "<details><summary>{}</summary>\n\n{}\n</details>\n\n",
+        words::holds(followed),
+        grids::variants(followed).markdown()
+    )
 }

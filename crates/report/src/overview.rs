@@ -1,9 +1,11 @@
 //! What an audit covered, before any finding: for the terminal and for Markdown.
 
 use facts_engine::distribution::{Count, Share};
+use facts_engine::ranking::Ranked;
 
+use crate::evidence::{Stands, words};
 use crate::grid::{Grid, Side};
-use crate::report::Report;
+use crate::report::{Column, Report};
 use crate::text::{SUPPRESSED, count, number, percent, value};
 
 /// What was audited, line by line: a heading, and what it says.
@@ -67,6 +69,7 @@ pub fn facts(report: &Report<'_>) -> Vec<(&'static str, String)> {
             count(sizes.rows_asked)
         ),
     ));
+    facts.push(("Evidence", words::about(record)));
     facts.extend(
         population
             .notices
@@ -155,6 +158,12 @@ pub fn groups(report: &Report<'_>) -> Grid {
     grid
 }
 
+/// The names of the groups.
+pub(crate) fn group_names(report: &Report<'_>) -> Vec<String> {
+    let groups = report.record.audit.groups.iter();
+    groups.map(|group| group.name.clone()).collect()
+}
+
 /// The ranking analysis: how many share rank 1, and against whom the findings are.
 pub fn ranking_analysis(report: &Report<'_>) -> Grid {
     let groups = &report.record.audit.groups;
@@ -163,6 +172,10 @@ pub fn ranking_analysis(report: &Report<'_>) -> Grid {
         ("unfair".to_owned(), Side::Right),
         ("rank 1".to_owned(), Side::Right),
     ];
+    let has_evidence = report.evidence().is_some();
+    if has_evidence {
+        columns.push(("pass".to_owned(), Side::Right));
+    }
     for group in groups {
         columns.push((format!("against {}", group.name.trim()), Side::Right));
     }
@@ -177,6 +190,10 @@ pub fn ranking_analysis(report: &Report<'_>) -> Grid {
             count(column.ranking.unfair().len() as u64),
             count(row.rank_one as u64),
         ];
+        if has_evidence {
+            let pass = report.tally(column).map(|tally| tally.family_wise);
+            cells.push(pass.map_or_else(|| "not tested".to_owned(), |n| count(n as u64)));
+        }
         let counts = row.against.iter().chain(&row.against_in_top_tenth);
         cells.extend(counts.map(|&n| count(n as u64)));
         grid.row(cells);
@@ -218,6 +235,12 @@ pub fn all_definitions(report: &Report<'_>, subgroup: usize) -> Grid {
         ("rank".to_owned(), Side::Right),
         ("bias against".to_owned(), Side::Left),
     ]);
+    let has_evidence = report.evidence().is_some();
+    if has_evidence {
+        columns.push(("p".to_owned(), Side::Right));
+        columns.push(("family-wise".to_owned(), Side::Right));
+        columns.push(("passes".to_owned(), Side::Left));
+    }
     let mut grid = Grid::new(columns);
     for column in &report.columns {
         let title = column.ranking.title.clone();
@@ -241,9 +264,34 @@ pub fn all_definitions(report: &Report<'_>, subgroup: usize) -> Grid {
         );
         let against = assessment.against.iter().map(|&g| groups[g].name.trim());
         row.push(against.collect::<Vec<_>>().join(", "));
+        if has_evidence {
+            row.extend(tested_cells(report, column, ranked));
+        }
         grid.row(row);
     }
     grid
+}
+
+/// What the test of a ranked subgroup says: its p-values and whether it passes.
+fn tested_cells(report: &Report<'_>, column: &Column, ranked: &Ranked) -> [String; 3] {
+    let (tested, stands) = (
+        report.tested(column, ranked.subgroup),
+        report.stands(column, ranked.subgroup),
+    );
+    let (Some(tested), Some(stands)) = (tested, stands) else {
+        return [String::new(), String::new(), "not tested".to_owned()];
+    };
+    let passes = match stands {
+        _ if ranked.rank.is_none() => "",
+        Stands::FamilyWise => "yes",
+        Stands::FalseDiscovery => "by false discovery rate only",
+        Stands::Chance => "no",
+    };
+    [
+        words::p_value(tested.p),
+        words::p_value(tested.family_wise),
+        passes.to_owned(),
+    ]
 }
 
 /// The valid actions of a subgroup: cost, and how often each works for each group.

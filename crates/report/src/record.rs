@@ -1,6 +1,7 @@
 //! An audit as it is saved and handed over: what was found, and from what.
 
 use facts_engine::Audit;
+use facts_engine::evidence::Evidence;
 use serde::{Deserialize, Serialize};
 
 /// The version of the saved form of a [`Record`].
@@ -29,6 +30,17 @@ pub struct Record {
     pub notes: Vec<String>,
     /// What was found.
     pub audit: Audit,
+    /// What supports it; none if no evidence was gathered.
+    #[serde(default)]
+    pub evidence: Option<Evidence>,
+}
+
+impl Record {
+    /// Whether any definition was tested, so that findings can pass.
+    pub fn is_tested(&self) -> bool {
+        let tests = self.evidence.as_ref().map(|found| found.tests.len());
+        tests.is_some_and(|tests| tests > 0)
+    }
 }
 
 /// A file, and how to recognise it.

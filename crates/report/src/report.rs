@@ -1,5 +1,7 @@
 //! A record under the definitions that are to be reported: what every form of report starts from.
 
+use std::borrow::Cow;
+
 use facts_engine::Error;
 use facts_engine::definitions::{self, Definition};
 use facts_engine::ranking::{AggregatedRankings, Filters, Ranking, RankingAnalysis};
@@ -43,6 +45,8 @@ pub struct Showing {
     pub filters: Filters,
     /// Only subgroups whose predicate says so.
     pub wanted: Option<Wanted>,
+    /// Only findings that pass.
+    pub passing: bool,
 }
 
 impl Showing {
@@ -54,7 +58,7 @@ impl Showing {
                 drop_fair: true,
                 ..Filters::default()
             },
-            wanted: None,
+            ..Self::default()
         }
     }
 }
@@ -95,7 +99,12 @@ impl<'a> Report<'a> {
     pub fn findings(&self, column: &Column, showing: &Showing) -> Vec<Csc> {
         let audit = &self.record.audit;
         let definition = column.definition.as_ref();
-        let shown = audit.show(&column.ranking, definition, &showing.filters);
+        let ranking = if showing.passing {
+            Cow::Owned(self.passing(column))
+        } else {
+            Cow::Borrowed(&column.ranking)
+        };
+        let shown = audit.show(&ranking, definition, &showing.filters);
         shown
             .iter()
             .filter(|shown| {
@@ -104,8 +113,20 @@ impl<'a> Report<'a> {
                 wanted.is_none_or(|wanted| wanted.admits(predicate))
             })
             .take(showing.top)
-            .map(|shown| Csc::new(audit, &column.ranking, shown))
+            .map(|shown| Csc::new(audit, self.evidence(), &column.ranking, shown))
             .collect()
+    }
+
+    /// The first findings that pass, if none of those shown does: they are listed after them.
+    pub fn first_passing(&self, column: &Column, showing: &Showing, shown: &[Csc]) -> Vec<Csc> {
+        if shown.is_empty() || shown.iter().any(Csc::passes) {
+            return Vec::new();
+        }
+        let passing = Showing {
+            passing: true,
+            ..showing.clone()
+        };
+        self.findings(column, &passing)
     }
 
     /// How each definition ranks.

@@ -7,6 +7,7 @@ use facts_engine::definitions::GroupValue;
 use facts_engine::distribution::{Count, Share};
 
 use crate::csc::{Csc, CscGroup, Recourse};
+use crate::evidence::{grids, words};
 use crate::overview;
 use crate::report::{Report, Showing};
 
@@ -72,7 +73,10 @@ impl fmt::Display for Csc {
 
 /// What the audit covered, and the first findings of each definition.
 pub fn report(report: &Report<'_>, showing: &Showing, palette: &Palette) -> String {
-    overview(report, palette) + "\n" + &findings(report, showing, palette)
+    overview(report, palette)
+        + "\n"
+        + &findings(report, showing, palette)
+        + &hold_out(report, palette)
 }
 
 /// What the audit covered.
@@ -86,6 +90,19 @@ pub fn overview(report: &Report<'_>, palette: &Palette) -> String {
         );
     }
     text + "\n" + &overview::groups(report).text(2)
+}
+
+/// What the people who were held out say of findings; nothing if nobody was.
+pub fn hold_out(report: &Report<'_>, palette: &Palette) -> String {
+    let Some(about) = words::hold_out(report) else {
+        return String::new();
+    };
+    format!(
+        "{}\n{}\n\n{}\n",
+        styled(palette.heading, "Hold-out"),
+        styled(palette.aside, about),
+        grids::hold_out(report).text(2)
+    )
 }
 
 /// The first findings of each definition.
@@ -105,25 +122,62 @@ pub fn findings(report: &Report<'_>, showing: &Showing, palette: &Palette) -> St
             styled(palette.aside, format!("{about} {counts}."))
         );
         let findings = report.findings(column, showing);
+        if let Some(evidence) = words::of_definition(report, column) {
+            // The blank line moves below.
+            text.pop();
+            text += &format!("{}\n\n", styled(palette.aside, evidence));
+        }
         if findings.is_empty() && showing.top > 0 {
             text += "No finding to show.\n\n";
         }
-        for finding in &findings {
-            let rank = finding
-                .rank
-                .map_or_else(|| "Fair".to_owned(), |rank| format!("Rank {rank}"));
-            let id = styled(palette.aside, format!("finding {}", finding.finding));
-            text += &format!("{rank}, {id}\n{}\n", csc(finding, palette));
+        text += &listed(&findings, palette);
+        let passing = report.first_passing(column, showing, &findings);
+        if !passing.is_empty() {
+            text += &format!("{}\n\n", styled(palette.aside, words::FIRST_PASSING));
+            text += &listed(&passing, palette);
         }
     }
     text
 }
 
-/// A comparative subgroup counterfactual in the paper's shape.
+/// Findings, each with its rank and id.
+fn listed(findings: &[Csc], palette: &Palette) -> String {
+    let mut text = String::new();
+    for finding in findings {
+        let rank = finding
+            .rank
+            .map_or_else(|| "Fair".to_owned(), |rank| format!("Rank {rank}"));
+        let id = styled(palette.aside, format!("finding {}", finding.finding));
+        text += &format!("{rank}, {id}\n{}\n", csc(finding, palette));
+    }
+    text
+}
+
+/// A comparative subgroup counterfactual in the paper's shape, then what supports it; in grey if it
+/// was tested and does not pass.
 pub fn csc(csc: &Csc, palette: &Palette) -> String {
+    if csc.is_grey() {
+        let plain = effect(csc, &Palette::PLAIN) + &support(csc, &Palette::PLAIN);
+        let lines = plain.lines();
+        return lines
+            .map(|line| format!("{}\n", styled(palette.aside, line)))
+            .collect();
+    }
+    effect(csc, palette) + &support(csc, palette)
+}
+
+/// What supports a finding.
+fn support(csc: &Csc, palette: &Palette) -> String {
+    let lines = words::lines(csc);
+    let line = |line: &String| format!("    {}\n", styled(palette.aside, line));
+    lines.iter().map(line).collect()
+}
+
+/// What was found.
+fn effect(csc: &Csc, palette: &Palette) -> String {
     let mut text = format!("If {}:\n", styled(palette.who, &csc.predicate));
     for group in &csc.groups {
-        text += &of_group(group, palette);
+        text += &of_group(group, &csc.confidence(), palette);
     }
     if csc.against.is_empty() {
         let verdict = styled(palette.fair, format!("Fair by {}.", csc.definition));
@@ -146,7 +200,7 @@ pub fn csc(csc: &Csc, palette: &Palette) -> String {
     )
 }
 
-fn of_group(group: &CscGroup, palette: &Palette) -> String {
+fn of_group(group: &CscGroup, confidence: &str, palette: &Palette) -> String {
     let covered = format!(
         "{} covered ({} of {})",
         percent(Share::new(group.members, group.affected)),
@@ -165,14 +219,15 @@ fn of_group(group: &CscGroup, palette: &Palette) -> String {
         change,
         cost,
         flips,
-        ..
+        interval,
     } in &group.recourses
     {
         let effectiveness = styled(palette.way, effectiveness(*flips, group.members));
         text += &format!(
-            "        Make {} with effectiveness {effectiveness} (cost {})\n",
+            "        Make {} with effectiveness {effectiveness} (cost {}{})\n",
             visible(change),
-            number(*cost)
+            number(*cost),
+            words::of_effectiveness(interval.as_ref(), confidence)
         );
     }
     text
@@ -205,11 +260,12 @@ pub fn percent(share: Share) -> String {
 
 /// A cost or score: at most four decimals, ∞ as such.
 pub fn number(value: f64) -> String {
-    if value == f64::INFINITY {
-        return "∞".to_owned();
+    if value.is_infinite() {
+        return if value > 0.0 { "∞" } else { "-∞" }.to_owned();
     }
     let text = format!("{value:.4}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    if text == "-0" { "0" } else { text }.to_owned()
 }
 
 /// A count with commas between thousands.
@@ -228,13 +284,19 @@ pub fn count(value: u64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use facts_engine::evidence::Interval;
+
     use super::*;
+    use crate::evidence::FindingEvidence;
 
     #[test]
     fn numbers_read_well() {
         assert_eq!(number(4.0), "4");
         assert_eq!(number(0.15024150241502415), "0.1502");
         assert_eq!(number(f64::INFINITY), "∞");
+        assert_eq!(number(f64::NEG_INFINITY), "-∞");
+        assert_eq!(number(-0.000_01), "0");
+        assert_eq!(number(-0.25), "-0.25");
         assert_eq!(count(0), "0");
         assert_eq!(count(999), "999");
         assert_eq!(count(6_612), "6,612");
@@ -248,14 +310,16 @@ mod tests {
             members,
             affected,
             value: GroupValue::Cost(f64::INFINITY),
+            interval: None,
             recourses,
         };
         let recourse = Recourse {
             change: "occupation = Exec-managerial".to_owned(),
             cost: 4.0,
             flips: Count::Known(31),
+            interval: None,
         };
-        let csc = Csc {
+        let mut csc = Csc {
             finding: "0123456789ab".to_owned(),
             items: Vec::new(),
             significant: None,
@@ -268,6 +332,7 @@ mod tests {
             rank: Some(1),
             score: f64::INFINITY,
             against: vec!["Female".to_owned()],
+            evidence: None,
         };
         let expected = "\
 If age = (41.0, 50.0], occupation = Sales:
@@ -278,5 +343,20 @@ If age = (41.0, 50.0], occupation = Sales:
     Bias against 'Female' by Equal Cost of Effectiveness (macro, φ = 0.3). Unfairness score = ∞.
 ";
         assert_eq!(csc.to_string(), expected);
+        // Where there is evidence, an interval joins the cost.
+        csc.groups[0].recourses[0].interval = Some(Interval {
+            low: 0.288,
+            high: 0.515,
+        });
+        csc.evidence = Some(FindingEvidence {
+            alpha: 0.05,
+            test: None,
+            small_groups: Vec::new(),
+            intervals: None,
+            stability: None,
+        });
+        let line =
+            "Exec-managerial with effectiveness 39.74% (cost 4; 95% interval 28.8% to 51.5%)";
+        assert!(csc.to_string().contains(line));
     }
 }

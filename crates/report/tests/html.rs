@@ -6,6 +6,7 @@ mod awkward;
 use std::collections::HashMap;
 use std::io::Read;
 
+use awkward::evidence::with_evidence;
 use awkward::{IMAGE, JOB, SCRIPT, awkward_audit, awkward_record};
 use base64::Engine;
 use facts_report::{Record, Report, html};
@@ -13,6 +14,11 @@ use serde_json::Value;
 
 fn page(record: &Record) -> String {
     html(&Report::new(record).unwrap())
+}
+
+/// The record with evidence written by hand.
+fn supported() -> Record {
+    with_evidence(awkward_record(awkward_audit()))
 }
 
 /// What stands between two texts.
@@ -196,4 +202,60 @@ fn an_audit_of_one_subgroup_or_none_reads_well() {
     let none = page(&record);
     assert_eq!(payload(&none).0["subgroups"], 0);
     assert!(body(&none).contains("No subgroup is unfair under any definition."));
+}
+
+#[test]
+fn what_supports_findings_is_told_and_what_does_not_pass_is_grey() {
+    let record = supported();
+    let page = page(&record);
+    let body = body(&page);
+    for said in [
+        "6 of ",
+        " findings pass at α = 0.05, under 6 of 6 definitions tested; the others do not.",
+        "<p class=\"evidence\">1 of ",
+        "<p class=\"evidence\">Not tested: evidence was gathered for other definitions.</p>",
+        "<span class=\"badge passes\">Passes</span>",
+        "<span class=\"badge\">Stands by false discovery rate only</span>",
+        "<span class=\"badge\">Compatible with chance</span>",
+        "<span class=\"badge\">Not tested</span>",
+        "<p>Evidence: p = 0.00012 alone, 0.004 among all 11 subgroups (family-wise), 0.0006 (false discovery rate).</p>",
+        "<p>Score ∞, 95% interval 0.125 to ∞ (percentile); infinite in 83% of resamples.</p>",
+        "<span class=\"interval\">95% interval 6.2% to 25.0%</span>",
+        "<summary>Each variant</summary>",
+        "<section id=\"hold-out\"",
+        "<td class=\"number\">80%</td>",
+        "<a href=\"#hold-out\">Hold-out</a>",
+        "Level α</dt>",
+        "not tested</td>",
+    ] {
+        assert!(body.contains(said), "{said}");
+    }
+    let (grey, tested) = (
+        body.matches("csc grey").count(),
+        record.definitions.len() - 1,
+    );
+    let cards = body.matches("<article class=\"csc").count();
+    let passing = body.matches("badge passes").count();
+    let not_tested = body.matches("<span class=\"badge\">Not tested").count();
+    assert_eq!(passing, tested);
+    assert_eq!(grey, cards - passing - not_tested);
+    // Names from the data stay text.
+    assert!(!page.contains(SCRIPT) && !page.contains(IMAGE));
+    let (header, _) = payload(&page);
+    assert_eq!(header["columns"][0]["evidence"]["family"], 11);
+    let close = header["columns"][0]["close"].as_object().unwrap();
+    let close = close.values().next().unwrap();
+    assert_eq!(close["variants"].as_array().unwrap().len(), 20);
+    assert_eq!(header["columns"][6]["evidence"], Value::Null);
+}
+
+#[test]
+fn without_evidence_the_page_says_so_once() {
+    let page = page(&awkward_record(awkward_audit()));
+    let body = body(&page);
+    let said = "Evidence: none was gathered: nothing here tells findings from chance.";
+    assert_eq!(body.matches(said).count(), 1);
+    for absent in ["class=\"badge", "csc grey", "id=\"hold-out\"", "not tested"] {
+        assert!(!body.contains(absent), "{absent}");
+    }
 }

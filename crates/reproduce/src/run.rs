@@ -142,7 +142,10 @@ impl Run<'_> {
             settings.push(format!("audit.threads={threads}"));
         }
         let name = format!("the configuration of {}", self.experiment.name);
-        Config::parse(&name, self.experiment.config, &settings)
+        let mut config = Config::parse(&name, self.experiment.config, &settings)?;
+        // The paper has no tests and no intervals.
+        config.evidence = config::Evidence::none();
+        Ok(config)
     }
 
     fn rows(&self, config: &Config) -> Result<Rows, Failure> {

@@ -2,10 +2,12 @@
 //!
 //! A [`Config`] is what `facts.toml`, flags or keyword arguments say. [`run`] makes an audit of it:
 //! read ([`Table`]), declare (`config/declare.rs`, what is left open by `config/guess.rs`), open or
-//! fit the model (`model.rs`), audit, record. The command line, the Python package and the paper's
-//! experiments are different ways to arrive at a configuration; what happens then is the same.
+//! fit the model (`model.rs`), audit, gather evidence (`evidence/`), record. The command line, the
+//! Python package and the paper's experiments are different ways to arrive at a configuration; what
+//! happens then is the same.
 
 pub mod config;
+mod evidence;
 mod failure;
 pub mod files;
 mod listener;

@@ -11,6 +11,7 @@ use facts_engine::population::{Bins, Edges, Feature, Kind, Levels, Value, View};
 use facts_models::train::{ClassWeights, Splitting, Training, split};
 use facts_models::{AdditiveModel, Fit, Headers, Input, OpenOptions, Parity, Remembering};
 use facts_report::{ModelOrigin, TrainingNote, text};
+use tempfile::TempDir;
 
 use crate::config::{self, ClassWeightsName, Config, Declared};
 use crate::failure::Failure;
@@ -21,6 +22,8 @@ use crate::table::{Table, encoded, sha256, without_missing};
 const SEED: u64 = 131_313;
 /// The part of the table that is audited when the model is fitted on the rest, in percent.
 const TEST_PERCENT: u8 = 30;
+/// Rows that a model is asked for at a time while its answers are kept, unless the user says otherwise.
+const BATCH_ROWS: usize = 1 << 16;
 /// Formats that are asked row by row and may be slow or fail: their answers are worth keeping.
 const REMEMBERED: &[&str] = &["exec", "exec-csv", "http", "https", "onnx"];
 
@@ -32,6 +35,9 @@ pub(crate) struct Ready {
     pub(crate) favourable: Favourable,
     /// Where the model's answers are kept.
     pub(crate) answers: Option<PathBuf>,
+    /// The folder that goes with the model, if its answers are kept for this audit only.
+    #[expect(dead_code, reason = "it is removed when the model goes")]
+    kept: Option<TempDir>,
 }
 
 impl Ready {
@@ -47,7 +53,26 @@ impl Ready {
             origin,
             favourable: favourable(config),
             answers: None,
+            kept: None,
         }
+    }
+
+    /// Keeps the answers of a model that is asked row by row as long as the audit takes, so that
+    /// what is asked again is not answered again. Answers that are kept already stay where they are.
+    pub(crate) fn keeping_answers(self, config: &Config) -> Result<Self, Failure> {
+        if self.answers.is_some() || !self.model.asks_for_rows() {
+            return Ok(self);
+        }
+        let folder = tempfile::tempdir().map_err(|e| Failure::output("temporary folder", e))?;
+        let remembering =
+            Remembering::open(self.model, folder.path().join("answers"), "this audit")
+                .map_err(Failure::model)?
+                .batch_rows(config.model.batch_rows.unwrap_or(BATCH_ROWS));
+        Ok(Self {
+            model: Box::new(remembering),
+            kept: Some(folder),
+            ..self
+        })
     }
 }
 
@@ -124,6 +149,7 @@ pub(crate) fn open(config: &Config, listener: &dyn Listener) -> Result<Ready, Fa
         },
         favourable: favourable(config),
         answers,
+        kept: None,
     })
 }
 
@@ -385,6 +411,7 @@ pub(crate) fn train(
             favourable: Favourable::Positive,
             model: Box::new(model.clone()),
             answers: None,
+            kept: None,
         },
         model,
         test: vec![parts.test],

@@ -13,6 +13,7 @@ use facts_report::{BaseRate, BaseRates, ModelOrigin, Record, VERSION, text};
 use serde_json::json;
 
 use crate::config::{self, Config, Declared, declare, guess};
+use crate::evidence::{Made, Plan};
 use crate::failure::Failure;
 use crate::listener::Listener;
 use crate::model::{self, FittedElsewhere, Ready};
@@ -66,6 +67,7 @@ pub fn run_with(
     if config.protected.is_empty() {
         return Err(no_protected(table)?);
     }
+    let plan = Plan::new(config)?;
     listener.event(
         "read",
         json!({ "rows": table.rows(), "data": table.origin.name }),
@@ -99,6 +101,9 @@ pub fn run_with(
         ready = model::open(config, listener)?;
         declared = declare(config, &guessed, ready.inputs.as_deref())?;
         fitted = None;
+    }
+    if plan.is_some_and(|plan| plan.asks_again()) {
+        ready = ready.keeping_answers(config)?;
     }
     declared.take_code(given.costs, given.allowed)?;
     let batches = fitted.as_ref().unwrap_or(&table.batches);
@@ -151,6 +156,26 @@ pub fn run_with(
         "audited",
         json!({ "subgroups": audit.subgroups.len(), "pairs": audit.sizes.pairs }),
     );
+    let evidence = match plan {
+        None => None,
+        Some(plan) => {
+            let made = Made {
+                declared: &declared,
+                batches,
+                population: &population,
+                ready: &ready,
+                options: &options,
+                audit: &audit,
+                individuals: &individuals,
+                definitions: &definitions,
+                suppress_below: config.audit.suppress_below,
+                listener,
+            };
+            let gathered = made.gather(plan, &mut notes);
+            listener.clear();
+            Some(gathered?)
+        }
+    };
     let record = Record {
         version: VERSION,
         tool: TOOL.to_owned(),
@@ -165,6 +190,7 @@ pub fn run_with(
             .collect(),
         notes,
         audit,
+        evidence,
     };
     Ok((record, individuals))
 }

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from facts import _facts
+from facts._config import NO_EVIDENCE
 from facts._frames import PandasFrame, _Coded
 from facts._levels import of_levels
 from facts._models import asker, describe
@@ -375,6 +376,8 @@ def _mine(
         "protected": {prot_attr: {}},
         "features": {name: {"kind": "categorical", "missing": "level"} for name in columns},
         "audit": {"support": support},
+        # AIF360 tests nothing.
+        "evidence": NO_EVIDENCE,
     }
     tell, close = teller(None if verbose else False)
     try:

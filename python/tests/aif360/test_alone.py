@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import pandas as pd
 import pytest
 from data import german
 
-from facts.aif360 import FACTS, FACTS_bias_scan, Predicate
+from facts.aif360 import FACTS, FACTS_bias_scan, Predicate, _detector
 
 
 class Model:
@@ -58,6 +59,19 @@ def test_rules_by_hand() -> None:
     detector.bias_scan("equal-effectiveness")
     assert gap(detector, saved) == 1.0 and gap(detector, pay) == 0.0
     assert saved in list(detector.top_rules)[:2]
+
+
+def test_it_tests_nothing(monkeypatch: Any) -> None:
+    audits = []
+    made = _detector._facts.audit
+
+    def audit(*given: Any) -> Any:
+        audits.append(made(*given))
+        return audits[-1]
+
+    monkeypatch.setattr(_detector._facts, "audit", audit)
+    fitted(people(), categorical_features=["sex", "age"])
+    assert [json.loads(one.about())["evidence"] for one in audits] == [None]
 
 
 def gap(detector: FACTS, predicate: Predicate) -> float:

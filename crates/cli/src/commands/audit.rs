@@ -34,7 +34,7 @@ pub(crate) fn audit(args: AuditArgs, reporter: &Reporter) -> Result<ExitCode, Fa
         remove_answers(folder);
     }
     Ok(match rest.fail_over {
-        Some(limit) if any_over(&report, limit) => {
+        Some(limit) if any_over(&report, limit, &showing) => {
             reporter.note(&format!("a finding scores over {limit}"));
             ExitCode::from(1)
         }
@@ -73,6 +73,7 @@ pub(crate) fn print(
         text::findings(report, showing, &palette)
     };
     page += &findings;
+    page += &text::hold_out(report, &palette);
     output::print(&page)?;
     reporter.note(&format!("{:.2} s in all", reporter.seconds()));
     Ok(())

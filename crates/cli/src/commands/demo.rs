@@ -5,14 +5,15 @@ use std::process::ExitCode;
 
 use facts_engine::definitions;
 use facts_report::text::{self, Palette};
-use facts_report::{Report, Showing, overview};
+use facts_report::{Report, overview};
 use facts_reproduce::tables::ADULT;
 use facts_run::{Config, Failure, Table, files, run};
 
 use super::audit::{form, write};
-use crate::args::DemoArgs;
+use crate::args::{DemoArgs, ShowingArgs};
 use crate::output;
 use crate::progress::Reporter;
+use crate::showing::showing;
 
 const CONFIG: &str = include_str!("../../../../data/adult/facts.toml");
 
@@ -33,12 +34,17 @@ pub(crate) fn demo(args: DemoArgs, reporter: &Reporter) -> Result<ExitCode, Fail
         output::print_raw(CONFIG.as_bytes())?;
         return Ok(ExitCode::SUCCESS);
     }
-    let config = Config::parse("the demo's configuration", CONFIG, &[])?;
+    let mut config = Config::parse("the demo's configuration", CONFIG, &[])?;
+    args.evidence.apply(&mut config);
     let table = Table::embedded("adult.csv.gz", ADULT, &config.data)?;
     let record = run(&config, &table, reporter)?;
     let seconds = reporter.seconds();
     let report = Report::new(&record)?;
-    let mut showing = Showing::top(3);
+    let choice = ShowingArgs {
+        passing: args.passing,
+        ..ShowingArgs::default()
+    };
+    let mut showing = showing(&choice, &record)?;
     // Three different stories, not one with details added.
     showing.filters.drop_contained = true;
 
@@ -52,6 +58,7 @@ no: what could they change to get a yes, and is that way as open to women as to 
     let shown = SHOWN.iter().map(|id| definitions::parse(id));
     let shown = Report::by(&record, shown.collect::<Result<_, _>>()?);
     page += &text::findings(&shown, &showing, &palette);
+    page += &text::hold_out(&shown, &palette);
     output::print(&page)?;
 
     let written = match &args.out {
@@ -88,6 +95,7 @@ Read, fitted and audited in {seconds:.1} s. What to try next:
   facts init YOUR.csv           looks at your own table and writes a configuration
   facts audit YOUR.csv --protected COLUMN --model onnx:MODEL.onnx
   facts explain definitions     what each definition asks
+  facts explain evidence        which findings pass, and what that says
 "
     )
 }

@@ -2,9 +2,9 @@
 
 use std::process::ExitCode;
 
-use facts_report::Diff;
 use facts_report::diff::{Change, Changed, Standing};
 use facts_report::text::Palette;
+use facts_report::{Diff, Record};
 use facts_run::{Config, Failure, definitions_for, saved};
 
 use crate::args::{DiffArgs, DiffForm};
@@ -24,6 +24,9 @@ pub(crate) fn diff(args: DiffArgs) -> Result<ExitCode, Failure> {
             .map(|definition| definition.id())
             .collect()
     };
+    if args.passing {
+        check_tested(&new, &ids)?;
+    }
     let diff = Diff::new(&old, &new, &ids)?;
     match args.format {
         DiffForm::Json => {
@@ -36,15 +39,27 @@ pub(crate) fn diff(args: DiffArgs) -> Result<ExitCode, Failure> {
     }
     let over = |changed: &Changed| {
         let worse = matches!(changed.change, Change::Appeared | Change::Grew);
-        let score = match changed.new {
-            Standing::Unfair { score, .. } => score,
-            _ => 0.0,
+        let Standing::Unfair { score, passes, .. } = changed.new else {
+            return false;
         };
-        worse && args.fail_over.is_some_and(|limit| score > limit)
+        let counts = worse && (!args.passing || passes == Some(true));
+        counts && args.fail_over.is_some_and(|limit| score > limit)
     };
     Ok(if diff.changed.iter().any(over) {
         ExitCode::from(1)
     } else {
         ExitCode::SUCCESS
     })
+}
+
+/// Refuses to heed only what passes where nothing can, because it was not tested.
+fn check_tested(new: &Record, ids: &[String]) -> Result<(), Failure> {
+    let tests = new.evidence.iter().flat_map(|found| &found.tests);
+    let tested: Vec<&str> = tests.map(|tests| tests.definition.as_str()).collect();
+    match ids.iter().find(|id| !tested.contains(&id.as_str())) {
+        None => Ok(()),
+        Some(id) => Err(Failure::usage(format!(
+            "--passing: {id} was not tested in the newer audit, so nothing can pass by it"
+        ))),
+    }
 }

@@ -3,14 +3,14 @@
 use std::process::ExitCode;
 
 use facts_report::text::{self, Palette, count, percent};
-use facts_report::{Record, Report, Wanted, finding_id, overview};
+use facts_report::{Record, Report, Wanted, evidence, finding_id, overview};
 use facts_run::{Config, Failure, Listener, definitions_for, files, saved};
 
 use super::audit::form;
 use crate::args::ShowArgs;
 use crate::output;
 use crate::progress::Reporter;
-use crate::showing::showing;
+use crate::showing::{check_tested, showing};
 
 /// What is shown: text for people, or a form that must not be touched.
 enum Page {
@@ -23,6 +23,7 @@ pub(crate) fn show(args: ShowArgs, reporter: &Reporter) -> Result<ExitCode, Fail
     let showing = showing(&args.showing, &record)?;
     let asked = args.definitions.any();
     let mut report = ranked(&record, args.definitions, reporter)?;
+    check_tested(&report, &showing)?;
     if !asked && (args.subgroup.is_some() || args.tables) {
         report = side_by_side(&record, report, reporter)?;
     }
@@ -161,6 +162,10 @@ fn subgroup(subgroup: usize, report: &Report<'_>, palette: &Palette) -> String {
     }
     page += &heading("All definitions");
     page += &overview::all_definitions(report, subgroup).text(2);
+    for part in evidence::of_subgroup(report, subgroup) {
+        page += &heading(&part.title);
+        page += &part.text;
+    }
     page += &heading("All actions, and how often each works");
     page += &overview::all_actions(report, subgroup).text(2);
     page += &heading("Effectiveness–cost distribution");

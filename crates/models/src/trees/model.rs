@@ -168,6 +168,10 @@ impl Model for TreeModel {
         rayon::current_num_threads()
     }
 
+    fn asks_for_rows(&self) -> bool {
+        false
+    }
+
     fn flips(&self, ask: &Counterfactuals<'_>) -> Result<Vec<Words>, Error> {
         flips::flips(self, ask)
     }

@@ -2,6 +2,8 @@
 //! aside, names that are markup, that run from right to left, that hold quotes and pictures.
 #![allow(dead_code)]
 
+pub(crate) mod evidence;
+
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
@@ -115,5 +117,6 @@ pub(crate) fn awkward_record(audit: Audit) -> Record {
         .to_vec(),
         notes: vec![format!("A note with {SCRIPT} in it.")],
         audit,
+        evidence: None,
     }
 }

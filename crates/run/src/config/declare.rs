@@ -32,9 +32,12 @@ pub(crate) struct Declared {
 impl Declared {
     /// All of it as one declaration.
     pub(crate) fn declaration(&self) -> Declaration {
-        let mut declaration = Declaration::new()
-            .features(self.features.iter().cloned())
-            .trim(self.trim);
+        self.declaration_of(self.features.clone())
+    }
+
+    /// The same with other features.
+    pub(crate) fn declaration_of(&self, features: Vec<engine::Feature>) -> Declaration {
+        let mut declaration = Declaration::new().features(features).trim(self.trim);
         for attribute in &self.protected {
             declaration = declaration.protected(attribute.clone());
         }

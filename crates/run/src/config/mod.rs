@@ -39,6 +39,7 @@ pub struct Config {
     pub protected: IndexMap<String, Protected>,
     pub features: IndexMap<String, Feature>,
     pub audit: Audit,
+    pub evidence: Evidence,
     pub report: Report,
     /// What flags say about single features. They do not decide which columns are features.
     #[serde(skip)]
@@ -365,6 +366,33 @@ pub enum Validity {
     Joint,
     /// Only what changes must be.
     Subset,
+}
+
+/// What is done to tell findings from chance.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Evidence {
+    pub seed: Option<u64>,
+    pub alpha: Option<f64>,
+    pub shuffles: Option<usize>,
+    pub resamples: Option<usize>,
+    pub detailed: Option<usize>,
+    pub stability: Option<bool>,
+    /// The share of the people among whom findings are made; they are tested among the rest.
+    pub hold_out: Option<f64>,
+}
+
+impl Evidence {
+    /// None is gathered.
+    pub fn none() -> Self {
+        Self {
+            shuffles: Some(0),
+            resamples: Some(0),
+            stability: Some(false),
+            hold_out: None,
+            ..Self::default()
+        }
+    }
 }
 
 /// What is reported.

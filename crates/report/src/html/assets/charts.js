@@ -252,20 +252,24 @@ function scatter(host, audit, column, subgroups, open) {
   const xs = shown.map((s) => audit.coverage(s));
   const lowest = xs.reduce((least, x) => Math.min(least, x), 0.5);
   const least = COVERAGES.findLast((share) => share <= lowest) ?? lowest;
-  // The fair ones first, so that the others are drawn over them.
-  const series = [null, ...audit.groups.keys()].map((g) => ({
-    group: g,
+  // The fair ones first, then those that do not pass, so that the others are drawn over them.
+  const greys = column.tests ? [true, false] : [false];
+  const sorts = [{ group: null, grey: false },
+    ...greys.flatMap((grey) => [...audit.groups.keys()].map((group) => ({ group, grey })))];
+  const series = sorts.map(({ group, grey }) => ({
+    group,
+    grey,
     members: shown.map((s, i) => [s, i]).filter(([s]) => {
       const against = audit.against(column, s);
-      return g === null ? against.length === 0 : against[0] === g;
+      return group === null ? against.length === 0 : against[0] === group && audit.isGrey(column, s) === grey;
     }).map(([, i]) => i),
   }));
   const label = `Scatter plot of ${several(shown.length, "subgroup")}: coverage of the affected against unfairness score by ${column.title}. `
-    + series.map(({ group, members }) => group === null ? `${count(members.length)} fair`
-      : `${count(members.length)} unfair against ${audit.groups[group].name}`).join(", ") + ".";
+    + series.map(({ group, grey, members }) => group === null ? `${count(members.length)} fair`
+      : `${count(members.length)} unfair against ${audit.groups[group].name}${grey ? ", not passing" : ""}`).join(", ") + ".";
   const chart = element("div", { class: "chart", role: "img", "aria-label": label });
   const tip = element("p", { class: "tip", "aria-hidden": "true", hidden: true });
-  fill(host, legendOfScatter(audit, [...series.slice(1), series[0]]), element("div", { class: "holder" }, chart, tip));
+  fill(host, legendOfScatter(audit, series), element("div", { class: "holder" }, chart, tip));
   const top = height.hasInfinite ? height.infinity * 1.05 : height.top * 1.05;
   const make = (width, colours) => new uPlot({
     mode: 2,
@@ -291,9 +295,9 @@ function scatter(host, audit, column, subgroups, open) {
         values: (_, scores) => scores.map((score) => score === height.infinity ? "∞" : number(score)),
       }),
     ],
-    series: [{}, ...series.map(({ group }) => ({
+    series: [{}, ...series.map(({ group, grey }) => ({
       facets: [{ scale: "x", auto: true }, { scale: "y", auto: true }],
-      paths: (plot, index) => drawMarks(plot, index, group, colours),
+      paths: (plot, index) => drawMarks(plot, index, group, grey, colours),
     }))],
     hooks: {
       drawClear: [(plot) => drawStrip(plot, height, colours)],
@@ -311,11 +315,13 @@ function scoreSplits(height, step) {
 }
 
 function legendOfScatter(audit, series) {
-  const entry = ({ group, members }) => element("li", {},
+  const entry = ({ group, grey, members }) => element("li", { class: grey ? "grey" : null },
     group === null ? fairMark() : mark(group),
-    group === null ? "fair" : ["against ", name(audit.groups[group].name)],
+    group === null ? "fair" : ["against ", name(audit.groups[group].name), grey ? ", do not pass" : ""],
     ` (${count(members.length)})`);
-  return element("ul", { class: "legend" }, series.map(entry));
+  const standing = series.filter(({ group, grey }) => group !== null && !grey);
+  const greys = series.filter(({ grey, members }) => grey && members.length > 0);
+  return element("ul", { class: "legend" }, [...standing, ...greys, series[0]].map(entry));
 }
 
 function fairMark() {
@@ -323,7 +329,7 @@ function fairMark() {
   return drawing("svg", attributes, drawing("use", { href: "#mark-0" }));
 }
 
-function drawMarks(plot, index, group, colours) {
+function drawMarks(plot, index, group, grey, colours) {
   const [xs, ys] = plot.data[index];
   const r = (group === null ? 2.2 : 3) * devicePixelRatio;
   const path = new Path2D();
@@ -337,7 +343,7 @@ function drawMarks(plot, index, group, colours) {
     ctx.lineWidth = devicePixelRatio;
     ctx.stroke(path);
   } else {
-    ctx.globalAlpha = 0.5;
+    ctx.globalAlpha = grey ? 0.22 : 0.6;
     ctx.fillStyle = colours.groups[group % MARKS];
     ctx.fill(path);
   }

@@ -16,6 +16,7 @@ class Choices {
       text: said.get("text") ?? "",
       against: whole("against", 0, audit.groups.length - 1),
       unfair: said.get("unfair") === "yes",
+      passing: said.get("passing") === "yes",
       members: whole("members", 0, Number.MAX_SAFE_INTEGER) ?? 0,
       sort: said.get("sort") ?? "rank",
       descending: said.get("order") === "descending",
@@ -34,6 +35,7 @@ class Choices {
     say("text", choices.text, "");
     say("against", choices.against, null);
     say("unfair", choices.unfair ? "yes" : "no", "no");
+    say("passing", choices.passing ? "yes" : "no", "no");
     say("members", choices.members, 0);
     say("sort", choices.sort, "rank");
     say("order", choices.descending ? "descending" : "ascending", "ascending");
@@ -50,6 +52,7 @@ function filtered(audit, choices) {
   const passes = (s) =>
     audit.people[s] >= choices.members &&
     (!choices.unfair || audit.isUnfair(column, s)) &&
+    (!choices.passing || audit.stands(column, s) === "family-wise") &&
     (choices.against === null || audit.against(column, s).includes(choices.against)) &&
     words.every((word) => audit.searchable[s].includes(word));
   const left = [];
@@ -70,6 +73,7 @@ function sortKey(audit, column, sort) {
     case "subgroup": return (s) => audit.texts[s];
     case "members":
     case "coverage": return (s) => audit.people[s];
+    case "evidence": return (s) => (audit.stands(column, s) === null ? null : column.tests.familyWise[s]);
     case "score": return ranked((s) => -rank(s));
     case "against": return ranked((s) => audit.against(column, s)
       .map((g) => String(g).padStart(3, "0")).join(" ") || "~");
@@ -121,6 +125,13 @@ class Explorer {
       })),
       { key: "score", heading: ["Score"], plain: "Score", number: true, cell: (s) => audit.score(column, s) },
       { key: "against", heading: ["Against"], plain: "Against", cell: (s) => againstNames(audit, column, s) },
+      ...(column.has_evidence ? [{
+        key: "evidence",
+        heading: ["Family-wise p"],
+        plain: "Family-wise p",
+        number: true,
+        cell: (s) => familyWise(audit, column, s),
+      }] : []),
     ];
   }
 
@@ -140,6 +151,7 @@ class Explorer {
       element("option", { value: `${key} descending` }, `${plain}, falling`),
     ]);
     append(at("choose-sort"), [orders]);
+    at("choose-passing").closest("label").hidden = !this.column.has_evidence;
     for (const pager of document.querySelectorAll(".pager")) {
       append(pager, [
         element("button", { type: "button", class: "previous", on: { click: () => this.turn(-1) } }, "Previous"),
@@ -159,6 +171,7 @@ class Explorer {
     at("choose-members").addEventListener("input", ({ target }) =>
       choose({ members: Math.max(0, Math.floor(Number(target.value)) || 0) }));
     at("choose-unfair").addEventListener("change", ({ target }) => choose({ unfair: target.checked }));
+    at("choose-passing").addEventListener("change", ({ target }) => choose({ passing: target.checked }));
     at("choose-sort").addEventListener("change", ({ target }) => {
       const [sort, order] = target.value.split(" ");
       choose({ sort, descending: order === "descending" });
@@ -166,7 +179,7 @@ class Explorer {
     at("controls").addEventListener("submit", (event) => event.preventDefault());
     at("controls").addEventListener("reset", (event) => {
       event.preventDefault();
-      choose({ text: "", against: null, unfair: false, members: 0, sort: "rank", descending: false });
+      choose({ text: "", against: null, unfair: false, passing: false, members: 0, sort: "rank", descending: false });
     });
   }
 
@@ -214,6 +227,7 @@ class Explorer {
     at("choose-against").value = choices.against ?? "";
     if (Number(at("choose-members").value) !== choices.members) at("choose-members").value = choices.members;
     at("choose-unfair").checked = choices.unfair;
+    at("choose-passing").checked = choices.passing;
     at("choose-sort").value = `${choices.sort} ${choices.descending ? "descending" : "ascending"}`;
     const [all, left] = [this.audit.subgroups, this.rows.length];
     at("explorer-state").textContent = left === all ? `${several(all, "subgroup")}.`
@@ -257,7 +271,7 @@ class Explorer {
         "data-label": plain,
       }, content(s));
     fill(this.at("ranked-body"), this.rows.slice(first, first + PAGE).map((s) =>
-      element("tr", { role: "row", "data-subgroup": s }, headings.map(cell(s)))));
+      element("tr", { role: "row", "data-subgroup": s, class: this.audit.isGrey(this.column, s) ? "grey" : null }, headings.map(cell(s)))));
   }
 
   /** The plot follows a moment later: typing must not wait for thousands of marks. */

@@ -38,10 +38,81 @@ function verdict(audit, column, s) {
     ` by ${column.title}. Unfairness score = ${audit.score(column, s)}.${passes}`);
 }
 
+const VERDICTS = {
+  "family-wise": "Evidence",
+  "false-discovery": "Stands by false discovery rate only",
+  chance: "Compatible with chance",
+};
+
+const SMALL = 30;
+
+/** What the test of a finding says, line by line, as the other forms of report say it. */
+function testLines(audit, column, s) {
+  if (!column.tests) return [column.has_evidence ? "Not tested: evidence was gathered for other definitions." : null];
+  const { tests } = column;
+  const stands = audit.stands(column, s);
+  const isFair = !audit.isUnfair(column, s);
+  const text = (places) => tests.texts[places[s]];
+  const sign = tests.stored[s] % 2 === 1 ? "≤" : "=";
+  return [
+    stands && `${VERDICTS[stands]}: p ${sign} ${text(tests.p)} alone, ${text(tests.familyWise)} among all ${several(tests.family, "subgroup")} (family-wise), ${text(tests.falseDiscovery)} (false discovery rate).`,
+    (isFair || stands !== "family-wise") && couldShow(tests, s),
+  ];
+}
+
+function couldShow(tests, s) {
+  const least = tests.least[s];
+  if (least === 0) return `No score could pass here at α = ${tests.alpha}: chance alone shows each that is possible too often.`;
+  const score = tests.leastTexts[least - 1];
+  return score === "∞" ? `Groups of these sizes could show an infinite score only (alone, at α = ${tests.alpha}).`
+    : `Groups of these sizes could show a score of ${score} or more (alone, at α = ${tests.alpha}).`;
+}
+
+/** The groups with few members. */
+function smallLine(audit, s) {
+  const small = audit.groups.map(({ name: named }, g) => [named, audit.members[g][s]]).filter(([, n]) => n < SMALL);
+  if (small.length === 0) return null;
+  return `Small groups: only ${small.map(([named, n], i) => `${i === 0 ? several(n, "member") : count(n)} of '${named}'`).join(", ")}.`;
+}
+
+function variantsTable(rows) {
+  const heads = ["Variant", "Score", "Rank", "Of", "Against", "Holds"];
+  const isNumber = (i) => (i >= 1 && i <= 3 ? "number" : null);
+  return element("table", { class: "variants" },
+    element("thead", {}, element("tr", {}, heads.map((head, i) => element("th", { scope: "col", class: isNumber(i) }, head)))),
+    element("tbody", {}, rows.map((cells) => element("tr", {}, cells.map((cell, i) =>
+      i === 0 ? element("th", { scope: "row" }, name(cell)) : element("td", { class: isNumber(i) }, name(cell)))))));
+}
+
+/** What supports a finding; nothing if no evidence was gathered. */
+function support(audit, column, s) {
+  if (!column.has_evidence || audit.isSuppressed(column, s)) return null;
+  const close = column.close[s] ?? { lines: [], variants: [] };
+  const lines = [...testLines(audit, column, s), smallLine(audit, s), ...close.lines].filter(Boolean);
+  return element("div", { class: "support" },
+    lines.map((line) => element("p", {}, line)),
+    close.variants.length > 0 && element("details", {}, element("summary", {}, "Each variant"),
+      scrolling("Variants", variantsTable(close.variants))));
+}
+
 function csc(audit, column, s) {
-  return element("div", { class: "csc open" },
+  return element("div", { class: `csc open${audit.isGrey(column, s) ? " grey" : ""}` },
     element("div", { class: "sides" }, audit.groups.map((_, g) => side(audit, column, s, g))),
-    verdict(audit, column, s));
+    verdict(audit, column, s),
+    support(audit, column, s));
+}
+
+const PASSES = { "family-wise": "yes", "false-discovery": "by false discovery rate only", chance: "no" };
+
+/** The p-value among all subgroups, and whether the finding passes. */
+function familyWise(audit, column, s) {
+  if (audit.isSuppressed(column, s)) return SUPPRESSED;
+  if (!column.tests) return "not tested";
+  return audit.stands(column, s) === null ? "" : column.tests.texts[column.tests.familyWise[s]];
+}
+
+function passesText(audit, column, s) {
+  return PASSES[audit.stands(column, s)] ?? "";
 }
 
 function rankText(audit, column, s) {
@@ -63,16 +134,22 @@ function scoresTable(audit, chosen, s) {
     element("td", { class: "index" }, String(i + 1)),
     element("th", { scope: "row" }, column.title),
     audit.groups.map((_, g) => element("td", { class: "number" }, audit.value(column, s, g))),
-    element("td", { class: "number" }, audit.score(column, s)),
-    element("td", { class: "number" }, rankText(audit, column, s)),
-    element("td", {}, againstNames(audit, column, s)));
+    element("td", { class: "number is-score" }, audit.score(column, s)),
+    element("td", { class: "number is-rank" }, rankText(audit, column, s)),
+    element("td", {}, againstNames(audit, column, s)),
+    column.has_evidence && [
+      element("td", { class: "number" }, familyWise(audit, column, s)),
+      element("td", {}, passesText(audit, column, s))]);
   return element("table", { class: "scores" },
     element("thead", {}, element("tr", {},
       element("th", { scope: "col", colspan: "2" }, "Definition"),
       audit.groups.map((group, g) => element("th", { scope: "col", class: "number" }, mark(g), " ", name(group.name))),
       element("th", { scope: "col", class: "number" }, "Score"),
       element("th", { scope: "col", class: "number" }, "Rank"),
-      element("th", { scope: "col" }, "Against"))),
+      element("th", { scope: "col" }, "Against"),
+      chosen.has_evidence && [
+        element("th", { scope: "col", class: "number" }, "Family-wise p"),
+        element("th", { scope: "col" }, "Passes")])),
     element("tbody", {}, audit.columns.map(row)));
 }
 

@@ -25,6 +25,9 @@ class Numbers {
   }
 }
 
+const STANDS = ["family-wise", "false-discovery", "chance"];
+const UNTESTED = 2 * STANDS.length;
+
 /** Where each of some lists starts in the list of them all. */
 function starts(lengths) {
   const places = new Uint32Array(lengths.length + 1);
@@ -110,7 +113,17 @@ class Audit {
     const values = this.perGroup(whereRanked);
     const passes = column.tested ? whereRanked() : null;
     const lists = column.lists_all ? null : this.perGroup(() => this.readLists(numbers));
-    return { ...column, ranks, against, values, valueTexts: column.values, passes, lists };
+    const tests = column.evidence ? this.readTests(numbers, column.evidence, ranks) : null;
+    return { ...column, ranks, against, values, valueTexts: column.values, passes, lists, tests };
+  }
+
+  /** What the tests say: of unfair subgroups their p-values, of all ranked ones what could pass. */
+  readTests(numbers, header, ranks) {
+    const stored = ranks.map((rank) => (rank > 1 ? numbers.next() : UNTESTED));
+    const whereTested = () => stored.map((stands) => (stands < UNTESTED ? numbers.next() : 0));
+    const [p, familyWise, falseDiscovery] = [whereTested(), whereTested(), whereTested()];
+    const least = ranks.map((rank) => (rank > 0 ? numbers.next() : 0));
+    return { ...header, stored, p, familyWise, falseDiscovery, least, texts: header.p, leastTexts: header.least };
   }
 
   readLists(numbers) {
@@ -139,6 +152,17 @@ class Audit {
   score(column, s) {
     if (this.isSuppressed(column, s)) return SUPPRESSED;
     return this.isUnfair(column, s) ? column.scores[column.ranks[s] - 2] : "0";
+  }
+
+  /** What a finding stands against: "family-wise", "false-discovery" or "chance"; null if not tested. */
+  stands(column, s) {
+    const stored = column.tests?.stored[s] ?? UNTESTED;
+    return stored < UNTESTED ? STANDS[Math.floor(stored / 2)] : null;
+  }
+
+  /** Whether a finding was tested and does not pass. */
+  isGrey(column, s) {
+    return !["family-wise", null].includes(this.stands(column, s));
   }
 
   /** The worse-off groups, by place. */

@@ -1,5 +1,7 @@
 //! The command line: what can be typed, and what it says about itself.
 
+mod evidence;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -9,6 +11,7 @@ use facts_run::config::{
 };
 use facts_run::{Config, Failure};
 
+pub(crate) use self::evidence::EvidenceArgs;
 use crate::exit::EXIT_CODES;
 
 /// Is the way out of a model's refusal as open to one group as to another?
@@ -53,6 +56,7 @@ pub(crate) enum Command {
 Examples:
   facts demo                    audit, show findings, write facts-demo.html
   facts demo --out demo         write everything: report, tables, the saved audit
+  facts demo --passing          only findings that chance alone would seldom show
   facts demo --print-config     the configuration it uses, to start your own from")]
     Demo(DemoArgs),
     /// Look at a table and write a commented facts.toml
@@ -75,6 +79,7 @@ Examples:
   facts show result --where \"occupation = Sales\" --top 10        subgroups that say so
   facts show result --subgroup \"age = (34, 41], occupation = Sales\"
                                                                  one subgroup, all definitions
+  facts show result --passing --top 10                           what chance would seldom show
   facts show result --tables                                     the two analysis tables
   facts show result --format html -o report.html                 a report to hand over")]
     Show(ShowArgs),
@@ -111,7 +116,7 @@ Examples:
         #[arg(long, short, value_name = "DIR")]
         out: Option<PathBuf>,
     },
-    /// Explain the model strings and the definitions
+    /// Explain the model strings, the definitions, the evidence and the configuration
     Explain {
         /// What to explain
         #[arg(value_enum)]
@@ -126,6 +131,8 @@ pub(crate) enum Topic {
     Models,
     /// The six definitions of fairness and how to write them
     Definitions,
+    /// How findings are told from chance, and what that can and cannot say
+    Evidence,
     /// What facts.toml may say
     Config,
 }
@@ -137,13 +144,14 @@ Everything can also stand in facts.toml (`facts init DATA` writes one); flags wi
 
 Models: onnx:FILE, lightgbm:FILE, xgboost:FILE, linear:FILE, exec:COMMAND, exec-csv:COMMAND,
 http(s)://…, or train (`facts explain models`). A file may stand without a prefix.
-Definitions: `facts explain definitions`.
+Definitions: `facts explain definitions`. What tells findings from chance: `facts explain evidence`.
 
 Examples:
   facts audit people.csv --protected sex --model train --label income --favourable '>50K'
   facts audit people.parquet --protected race --model onnx:model.onnx --out result
   facts audit people.csv --protected sex --model 'exec:python predict.py' --support 0.05
   facts audit --config facts.toml --definition equal-effectiveness:micro --fail-over 0.3
+  facts audit --config facts.toml --stability --hold-out 0.5 --passing --out result
   zcat people.csv.gz | facts audit - --protected sex --model model.txt --increase age \\
       --immutable race --bins age=5 --cost-weight occupation=4";
 
@@ -233,6 +241,11 @@ pub(crate) struct DemoArgs {
     /// Print the configuration of the demo and stop
     #[arg(long)]
     pub(crate) print_config: bool,
+    /// Only findings that pass
+    #[arg(long)]
+    pub(crate) passing: bool,
+    #[command(flatten)]
+    pub(crate) evidence: EvidenceArgs,
 }
 
 #[derive(Debug, Args)]
@@ -316,6 +329,8 @@ pub(crate) struct AuditArgs {
     #[command(flatten)]
     engine: EngineArgs,
     #[command(flatten)]
+    evidence: EvidenceArgs,
+    #[command(flatten)]
     pub(crate) reading: ReadingArgs,
     #[command(flatten)]
     pub(crate) definitions: DefinitionArgs,
@@ -327,7 +342,8 @@ pub(crate) struct AuditArgs {
     /// What to print: a form of report instead of the summary and findings
     #[arg(long, value_name = "FORM", value_parser = form_names(), help_heading = "Results")]
     pub(crate) format: Option<String>,
-    /// Exit with 1 if a finding by the definitions asked for scores over this
+    /// Exit with 1 if a finding by the definitions asked for scores over this; of those that
+    /// --passing, --against and --where leave
     #[arg(long, value_name = "SCORE", help_heading = "Results", value_parser = number)]
     pub(crate) fail_over: Option<f64>,
 }
@@ -394,7 +410,7 @@ struct FeatureArgs {
     /// A column that the model sees and the audit does not speak of
     #[arg(long, value_name = "COLUMN")]
     context: Vec<String>,
-    /// The column that says how many people a row stands for
+    /// The column that says how many people a row is; not survey weights, see `facts explain evidence`
     #[arg(long, value_name = "COLUMN")]
     weight_column: Option<String>,
     /// A value that stands for "missing" in every column, such as ?
@@ -491,6 +507,10 @@ pub(crate) struct ShowingArgs {
     /// Only findings against this group
     #[arg(long, value_name = "GROUP")]
     pub(crate) against: Option<String>,
+    /// Only findings that pass: that chance alone would seldom show, among all subgroups of the
+    /// definition
+    #[arg(long, conflicts_with = "fair")]
+    pub(crate) passing: bool,
     /// Show fair subgroups too
     #[arg(long)]
     pub(crate) fair: bool,
@@ -550,6 +570,9 @@ pub(crate) struct DiffArgs {
     /// Exit with 1 if a finding that appeared or grew scores over this
     #[arg(long, value_name = "SCORE", value_parser = number)]
     pub(crate) fail_over: Option<f64>,
+    /// --fail-over heeds only findings that pass in the newer audit
+    #[arg(long, requires = "fail_over")]
+    pub(crate) passing: bool,
 }
 
 /// The form of a comparison.
@@ -618,6 +641,7 @@ impl AuditArgs {
         self.model_args.apply(&mut config)?;
         self.features.apply(&mut config)?;
         self.engine.apply(&mut config);
+        self.evidence.apply(&mut config);
         replace(&mut config.report.out, self.out);
         self.definitions.apply(&mut config);
         replace(&mut config.report.top, self.showing.top);

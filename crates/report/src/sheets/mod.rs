@@ -2,12 +2,16 @@
 //! paper's tables. What [`csv`](crate::csv) and [`parquet`](crate::parquet) write, and what becomes a
 //! data frame.
 
+mod evidence;
+
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt64Array};
+use arrow_array::{ArrayRef, BooleanArray, Float64Array, RecordBatch, StringArray, UInt64Array};
 use arrow_schema::{ArrowError, Field, Schema};
 use facts_engine::distribution::{Count, Subgroup, Viewpoint};
+use facts_engine::evidence::Tested;
 
+pub use self::evidence::{hold_out, intervals, stability, tests};
 use crate::finding::finding_id;
 use crate::report::Report;
 
@@ -27,6 +31,8 @@ pub enum Cells {
     Count(Vec<Option<u64>>),
     /// Numbers; may be infinite.
     Number(Vec<Option<f64>>),
+    /// Yes or no.
+    Flag(Vec<Option<bool>>),
 }
 
 impl Cells {
@@ -36,6 +42,7 @@ impl Cells {
             Self::Text(cells) => cells.len(),
             Self::Count(cells) => cells.len(),
             Self::Number(cells) => cells.len(),
+            Self::Flag(cells) => cells.len(),
         }
     }
 
@@ -67,6 +74,11 @@ impl Sheet {
         self.columns.push((name.into(), cells));
     }
 
+    fn flag(&mut self, name: impl Into<String>, cells: impl Iterator<Item = Option<bool>>) {
+        let cells = Cells::Flag(cells.collect());
+        self.columns.push((name.into(), cells));
+    }
+
     /// The sheet as an Arrow record batch.
     pub fn batch(&self) -> Result<RecordBatch, ArrowError> {
         let (mut fields, mut arrays) = (Vec::new(), Vec::new());
@@ -75,6 +87,7 @@ impl Sheet {
                 Cells::Text(cells) => Arc::new(StringArray::from_iter_values(cells)),
                 Cells::Count(cells) => Arc::new(UInt64Array::from(cells.clone())),
                 Cells::Number(cells) => Arc::new(Float64Array::from(cells.clone())),
+                Cells::Flag(cells) => Arc::new(BooleanArray::from(cells.clone())),
             };
             fields.push(Field::new(name, array.data_type().clone(), true));
             arrays.push(array);
@@ -153,6 +166,7 @@ pub fn subgroups(report: &Report<'_>) -> Sheet {
                 .map(|(.., ranked)| ranked.map(|r| r.assessment.values[g].number())),
         );
     }
+    evidence::add_tests(report, &rows, &mut sheet);
     sheet
 }
 
@@ -210,6 +224,12 @@ pub enum Shows {
     Rank,
     /// The groups that are worse off.
     Against,
+    /// The p-value alone.
+    P,
+    /// The p-value among all subgroups of the definition.
+    FamilyWise,
+    /// The p-value after correction of the false discovery rate.
+    FalseDiscovery,
 }
 
 /// A row for each subgroup, larger ones first, and a column for each definition.
@@ -224,8 +244,15 @@ pub fn by_definition(report: &Report<'_>, shows: Shows) -> Sheet {
         for one in &ranking.ranked {
             ranked[one.subgroup] = Some(one);
         }
-        let (name, ranked) = (ranking.definition.clone(), ranked.into_iter());
+        let tested = |of: fn(&Tested) -> f64| {
+            let each = ranked.iter().enumerate();
+            each.map(move |(s, ranked)| ranked.and(report.tested(column, s)).map(of))
+        };
+        let (name, ranked) = (ranking.definition.clone(), ranked.iter().copied());
         match shows {
+            Shows::P => sheet.number(name, tested(|one| one.p)),
+            Shows::FamilyWise => sheet.number(name, tested(|one| one.family_wise)),
+            Shows::FalseDiscovery => sheet.number(name, tested(|one| one.false_discovery)),
             Shows::Score => sheet.number(name, ranked.map(|r| Some(r?.assessment.score))),
             Shows::Rank => sheet.count(name, ranked.map(|r| r?.rank.map(u64::from))),
             Shows::Against => sheet.text(

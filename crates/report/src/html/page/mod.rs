@@ -1,17 +1,22 @@
 //! What the page says, gathered from a report: plain data for the template, all texts unescaped.
 
+mod evidence;
+
 use std::cmp::Reverse;
 
+use facts_engine::Group;
 use facts_engine::actions::Validity;
+use facts_engine::definitions::Definition;
 use facts_engine::distribution::{Count, Share};
 use facts_engine::flips::Favourable;
 use facts_engine::population::{Direction, Distance, Kind, Levels, Step};
-use facts_engine::ranking::Filters;
-use facts_engine::{Audit, Group};
+use facts_engine::ranking::{Filters, Ranking};
 
+pub(super) use self::evidence::{HoldOutPart, Support};
 use super::payload::viewpoint;
 use super::words::{self, Words};
 use crate::csc::{Condition, Csc, CscGroup, Recourse};
+use crate::evidence::words::{best_of_value, of_definition as words_of, shares};
 use crate::record::Record;
 use crate::report::{Column, Report};
 use crate::text::{SUPPRESSED, count, effectiveness, number, percent, value};
@@ -49,6 +54,9 @@ pub(super) struct Page {
     pub(super) without_actions: Vec<WithoutRow>,
     pub(super) without_actions_more: Option<String>,
     pub(super) suppressed: bool,
+    /// Whether any definition was tested.
+    pub(super) tested: bool,
+    pub(super) hold_out: Option<HoldOutPart>,
 }
 
 /// One headline number.
@@ -102,7 +110,23 @@ pub(super) struct DefinitionPart {
     pub(super) suppressed: Option<String>,
     pub(super) unfair: String,
     pub(super) ranked: String,
+    /// How many findings pass, where that was tested.
+    pub(super) passing: Option<String>,
+    /// What is said about all findings together.
+    pub(super) evidence: Option<String>,
     pub(super) findings: Vec<Finding>,
+    /// The first of those that pass, if none of the findings above does.
+    pub(super) passing_findings: Vec<Finding>,
+}
+
+impl DefinitionPart {
+    /// The findings in rows, each with what stands over it.
+    pub(super) fn rows(&self) -> impl Iterator<Item = (Option<&'static str>, &Vec<Finding>)> {
+        let passing = Some("The most unfair of those that pass");
+        let rows = [(None, &self.findings), (passing, &self.passing_findings)];
+        rows.into_iter()
+            .filter(|(_, findings)| !findings.is_empty())
+    }
 }
 
 /// A part of a stacked bar.
@@ -124,6 +148,19 @@ pub(super) struct Finding {
     pub(super) definition: String,
     pub(super) viewpoint: String,
     pub(super) significant: Option<bool>,
+    pub(super) support: Option<Support>,
+}
+
+impl Finding {
+    /// Whether it was tested and does not pass.
+    pub(super) fn is_grey(&self) -> bool {
+        self.support.as_ref().is_some_and(|support| support.is_grey)
+    }
+
+    /// Whether it was tested and passes.
+    fn passes(&self) -> bool {
+        self.support.as_ref().is_some_and(|support| support.passes)
+    }
 }
 
 /// One group of a finding.
@@ -132,8 +169,12 @@ pub(super) struct Side {
     pub(super) name: String,
     pub(super) covered: Rate,
     pub(super) compared: String,
+    /// How far that may be off.
+    pub(super) interval: Option<String>,
     pub(super) ways: Vec<Way>,
     pub(super) more: usize,
+    /// How sure the intervals are.
+    pub(super) confidence: String,
 }
 
 /// One action.
@@ -142,6 +183,8 @@ pub(super) struct Way {
     pub(super) effectiveness: String,
     pub(super) width: Option<String>,
     pub(super) cost: String,
+    /// How far the effectiveness may be off.
+    pub(super) interval: Option<String>,
 }
 
 pub(super) struct AnalysisRow {
@@ -266,6 +309,8 @@ impl Page {
             without_actions_more: (without > WITHOUT_ACTIONS)
                 .then(|| count((without - WITHOUT_ACTIONS) as u64)),
             suppressed: audit.suppression.is_some(),
+            tested: report.columns.iter().any(|c| report.tests(c).is_some()),
+            hold_out: evidence::hold_out(report),
         }
     }
 
@@ -325,8 +370,19 @@ fn figures(report: &Report<'_>) -> Vec<Figure> {
     ]
 }
 
-/// For each group, under how many definitions most unfair subgroups are against it.
+/// What was found, in a few sentences: of the findings that pass, if there were tests.
 fn headlines(report: &Report<'_>) -> Vec<String> {
+    let supported = crate::evidence::headline(report);
+    if report.columns.iter().any(|c| report.tests(c).is_some()) {
+        return supported;
+    }
+    let mut lines = untested_headlines(report);
+    lines.extend(supported);
+    lines
+}
+
+/// For each group, under how many definitions most unfair subgroups are against it.
+fn untested_headlines(report: &Report<'_>) -> Vec<String> {
     let audit = &report.record.audit;
     let analysis = report.ranking_analysis();
     let mut most = vec![0; audit.groups.len()];
@@ -423,6 +479,7 @@ fn definition_part(report: &Report<'_>, number: usize, column: &Column) -> Defin
         })
         .collect();
     let fair = ranked - unfair.len();
+    let shown = findings(report, column.definition.as_ref(), ranking);
     DefinitionPart {
         number,
         id: ranking.definition.clone(),
@@ -434,22 +491,31 @@ fn definition_part(report: &Report<'_>, number: usize, column: &Column) -> Defin
             .then(|| count(ranking.suppressed.len() as u64)),
         unfair: count(unfair.len() as u64),
         ranked: count(ranked as u64),
-        findings: findings(audit, column),
+        passing: (report.tally(column)).map(|tally| count(tally.family_wise as u64)),
+        evidence: words_of(report, column),
+        passing_findings: if shown.iter().any(|finding| finding.passes()) {
+            Vec::new()
+        } else {
+            findings(report, column.definition.as_ref(), &report.passing(column))
+        },
+        findings: shown,
     }
 }
 
 /// The most unfair subgroups, without those that only add conditions to one that is shown.
-fn findings(audit: &Audit, column: &Column) -> Vec<Finding> {
+fn findings(report: &Report<'_>, definition: &dyn Definition, ranking: &Ranking) -> Vec<Finding> {
+    let audit = &report.record.audit;
     let filters = Filters {
         drop_fair: true,
         drop_contained: true,
         ..Filters::default()
     };
-    let shown = audit.show(&column.ranking, column.definition.as_ref(), &filters);
+    let shown = audit.show(ranking, definition, &filters);
     let first = shown.iter().take(FINDINGS);
     first
         .map(|shown| {
-            let csc = Csc::new(audit, &column.ranking, shown);
+            let csc = Csc::new(audit, report.evidence(), ranking, shown);
+            let support = evidence::support(&csc);
             Finding {
                 subgroup: shown.ranked.subgroup,
                 rank: csc
@@ -462,8 +528,9 @@ fn findings(audit: &Audit, column: &Column) -> Vec<Finding> {
                     .collect::<Vec<_>>()
                     .join(" and "),
                 definition: csc.definition,
-                viewpoint: viewpoint(column).to_string(),
+                viewpoint: viewpoint(&ranking.definition).to_string(),
                 significant: csc.significant,
+                support,
             }
         })
         .collect()
@@ -475,10 +542,15 @@ fn sides(csc: &Csc) -> Vec<Side> {
         name: group.name.trim().to_owned(),
         covered: Rate::new(group.members, group.affected),
         compared: value(group.value),
+        interval: group.interval.and_then(|intervals| {
+            let bounds = best_of_value(group.value, &intervals, group.members)?;
+            Some(format!("{} interval {bounds}", csc.confidence()))
+        }),
         ways: (most_effective(&group.recourses).into_iter())
             .map(|recourse| way(recourse, group.members))
             .collect(),
         more: group.recourses.len().saturating_sub(ACTIONS),
+        confidence: csc.confidence(),
     };
     csc.groups.iter().enumerate().map(side).collect()
 }
@@ -508,6 +580,7 @@ fn way(recourse: &Recourse, members: u64) -> Way {
         effectiveness: effectiveness(recourse.flips, members),
         width: share.map(|share| width(share.ratio())),
         cost: number(recourse.cost),
+        interval: recourse.interval.as_ref().map(shares),
     }
 }
 
@@ -588,6 +661,10 @@ fn fact_tables(record: &Record) -> Vec<FactTable> {
         FactTable {
             title: "Method",
             rows: method_facts(record),
+        },
+        FactTable {
+            title: "Evidence",
+            rows: evidence::facts(record),
         },
         FactTable {
             title: "Size of the work",
@@ -840,6 +917,7 @@ mod tests {
             change: String::new(),
             cost,
             flips,
+            interval: None,
         };
         let known = Count::Known;
         let recourses = [

@@ -8,7 +8,9 @@
 //! Scores are sent as the text of each rank, and values as the texts that are shown, so that the
 //! page says exactly what the other reports say, infinities included.
 
-use std::collections::HashMap;
+mod evidence;
+
+use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 use std::io::Write;
 
@@ -22,6 +24,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde::Serialize;
 
+use self::evidence::{HeaderClose, HeaderTests};
 use crate::report::{Column, Report};
 use crate::text::{number, value};
 
@@ -60,6 +63,12 @@ struct HeaderColumn<'a> {
     tested: bool,
     /// Whether every action of every subgroup is listed.
     lists_all: bool,
+    /// Whether any evidence was gathered.
+    has_evidence: bool,
+    /// The tests of the subgroups; none if the definition was not tested.
+    evidence: Option<HeaderTests>,
+    /// What was found by looking closely, by subgroup.
+    close: BTreeMap<usize, HeaderClose>,
 }
 
 /// The payload as base64.
@@ -73,7 +82,7 @@ pub(super) fn encode(report: &Report<'_>) -> String {
     let columns = report
         .columns
         .iter()
-        .map(|column| write_column(audit, column, &mut against, &mut numbers))
+        .map(|column| write_column(report, column, &mut against, &mut numbers))
         .collect();
     let label = |feature: u32, level: u32| audit.features[feature as usize].label(level);
     let name = |feature: u32| audit.features[feature as usize].name.as_str();
@@ -191,11 +200,12 @@ fn write_distributions(audit: &Audit, numbers: &mut Numbers) {
 
 /// How one definition ranks, what it compares, whom it is against and what it lists.
 fn write_column<'a>(
-    audit: &Audit,
+    report: &Report<'_>,
     column: &'a Column,
     against: &mut Dictionary<Vec<usize>>,
     numbers: &mut Numbers,
 ) -> HeaderColumn<'a> {
+    let audit = &report.record.audit;
     let ranking = &column.ranking;
     let mut by_subgroup: Vec<Option<&Ranked>> = vec![None; audit.subgroups.len()];
     for ranked in &ranking.ranked {
@@ -219,13 +229,14 @@ fn write_column<'a>(
         }
     }
     let lists_all = write_lists(audit, column, numbers);
+    let tests = evidence::write_tests(report, column, &by_subgroup, numbers);
     let tied = ranking.unfair().chunk_by(|a, b| a.rank == b.rank);
     let first_of_each_rank = tied.filter_map(|tied| tied.first());
     let parameter = |wanted| parameter(column, wanted);
     HeaderColumn {
         id: &ranking.definition,
         title: &ranking.title,
-        viewpoint: viewpoint(column).to_string(),
+        viewpoint: viewpoint(&ranking.definition).to_string(),
         phi: parameter(Parameter::Phi),
         budget: parameter(Parameter::Budget),
         scores: first_of_each_rank
@@ -234,12 +245,14 @@ fn write_column<'a>(
         values,
         tested,
         lists_all,
+        has_evidence: report.evidence().is_some(),
+        evidence: tests,
+        close: evidence::close(report, column),
     }
 }
 
 /// The viewpoint whose distribution a definition reads.
-pub(super) fn viewpoint(column: &Column) -> Viewpoint {
-    let id = column.ranking.definition.as_str();
+pub(super) fn viewpoint(id: &str) -> Viewpoint {
     // Choice counts actions that work for a group as a whole.
     if id
         .split(':')

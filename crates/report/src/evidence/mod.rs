@@ -1,0 +1,292 @@
+//! What supports findings, as the reports show it: who passes, how sure the numbers are.
+//!
+//! The engine gathers [`Evidence`] by place; here it meets the findings it is about. `words.rs` says
+//! it, `grids.rs` lays its tables out.
+
+pub mod grids;
+mod headline;
+mod subgroup;
+#[cfg(test)]
+mod tests;
+pub mod words;
+
+use facts_engine::evidence::{
+    BootstrapIntervals, Evidence, FindingStability, Outcome, Source, Tested, Tests,
+};
+use facts_engine::{Audit, ranking::Ranking};
+use serde::Serialize;
+
+pub use self::headline::headline;
+pub use self::subgroup::{Part, of_subgroup};
+use crate::json::Real;
+use crate::report::{Column, Report};
+
+/// A group with fewer members than this is named as small.
+pub const SMALL: u64 = 30;
+
+/// Of fewer members than this, drawing again tells nothing.
+pub const TOO_FEW: u64 = 5;
+
+/// What supports one finding.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FindingEvidence {
+    /// The level α at which it is judged.
+    pub alpha: f64,
+    /// What the test says; none if the definition was not tested.
+    pub test: Option<FindingTest>,
+    /// Groups so small that little can be told of them.
+    pub small_groups: Vec<SmallGroup>,
+    /// Intervals, if the finding was looked at closely.
+    pub intervals: Option<Intervals>,
+    /// How it fares under other settings and samples, if that was asked for.
+    pub stability: Option<Followed>,
+}
+
+/// What the test of one finding says.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FindingTest {
+    /// The p-value of the subgroup alone.
+    pub p: f64,
+    /// The p-value among all subgroups of the definition.
+    pub family_wise: f64,
+    /// The p-value after correction of the false discovery rate.
+    pub false_discovery: f64,
+    /// Where the p-value comes from.
+    pub source: Source,
+    /// How many subgroups were tested together.
+    pub family: usize,
+    /// What it stands against.
+    pub stands: Stands,
+    /// The smallest score that would have passed alone; none if no score could.
+    #[serde(serialize_with = "Real::write_optional")]
+    pub least_score: Option<f64>,
+}
+
+/// What a finding stands against.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stands {
+    /// Family-wise: chance alone seldom shows even one such finding. It passes.
+    FamilyWise,
+    /// By the false discovery rate only: most findings like it are none of chance.
+    FalseDiscovery,
+    /// Nothing: it is compatible with chance.
+    Chance,
+}
+
+/// A group too small to tell much of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SmallGroup {
+    /// The group's name.
+    pub name: String,
+    /// Its members in the subgroup.
+    pub members: u64,
+}
+
+/// Bootstrap intervals of a finding.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Intervals {
+    /// Of the score.
+    pub score: BootstrapIntervals,
+    /// Of the gap: the value of the worst-off group less that of the best-off.
+    pub gap: BootstrapIntervals,
+    /// The share of resamples in which the score is infinite.
+    pub infinite: f64,
+}
+
+/// A finding followed through variants of the audit.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Followed {
+    /// In how many variants it holds.
+    pub holds: usize,
+    /// What became of it in each.
+    pub variants: Vec<Variant>,
+}
+
+/// What became of a finding in one variant.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Variant {
+    /// What is different there.
+    pub variant: String,
+    /// What became of it; none if it is not there to be ranked.
+    pub outcome: Option<Outcome>,
+}
+
+/// How many findings of a definition pass.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Tally {
+    /// Subgroups tested together.
+    pub family: usize,
+    /// Those that are unfair: the findings.
+    #[serde(skip)]
+    pub unfair: usize,
+    /// Findings that pass: family-wise at most α.
+    pub family_wise: usize,
+    /// Findings that stand by the false discovery rate.
+    pub false_discovery: usize,
+    /// Subgroups in which no score could pass, alone: chance shows each that is possible too often.
+    pub powerless: usize,
+    /// What a p-value must not exceed, roughly, to pass family-wise; none if none could.
+    pub cut_off: Option<f64>,
+}
+
+impl Stands {
+    /// What a subgroup that was tested stands against.
+    pub fn new(tested: &Tested, alpha: f64) -> Self {
+        if tested.family_wise <= alpha {
+            Self::FamilyWise
+        } else if tested.false_discovery <= alpha {
+            Self::FalseDiscovery
+        } else {
+            Self::Chance
+        }
+    }
+}
+
+impl FindingEvidence {
+    /// Whether the finding passes; none if it was not tested.
+    pub fn passes(&self) -> Option<bool> {
+        let test = self.test.as_ref()?;
+        Some(test.stands == Stands::FamilyWise)
+    }
+}
+
+impl<'a> Report<'a> {
+    /// What was gathered to support the findings.
+    pub fn evidence(&self) -> Option<&'a Evidence> {
+        self.record.evidence.as_ref()
+    }
+
+    /// The tests of a definition; none if it was not tested.
+    pub fn tests(&self, column: &Column) -> Option<&'a Tests> {
+        let tests = self.evidence()?.tests.iter();
+        let mut of = tests.filter(|tests| tests.definition == column.ranking.definition);
+        of.next()
+    }
+
+    /// What the test of one subgroup under a definition says.
+    pub fn tested(&self, column: &Column, subgroup: usize) -> Option<&'a Tested> {
+        self.tests(column)?.tested.get(subgroup)?.as_ref()
+    }
+
+    /// What an unfair subgroup stands against; none if it is not known.
+    pub fn stands(&self, column: &Column, subgroup: usize) -> Option<Stands> {
+        let alpha = self.evidence()?.gathering.alpha;
+        Some(Stands::new(self.tested(column, subgroup)?, alpha))
+    }
+
+    /// How many findings of a definition pass; none if it was not tested.
+    pub fn tally(&self, column: &Column) -> Option<Tally> {
+        let alpha = self.evidence()?.gathering.alpha;
+        let tests = self.tests(column)?;
+        let tested = |subgroup: usize| tests.tested.get(subgroup)?.as_ref();
+        let unfair = column.ranking.unfair();
+        let all = tests.tested.iter().flatten();
+        let mut tally = Tally {
+            family: all.clone().count(),
+            unfair: unfair.len(),
+            family_wise: 0,
+            false_discovery: 0,
+            powerless: all.filter(|tested| tested.least_score.is_none()).count(),
+            cut_off: tests.cut_off,
+        };
+        for tested in unfair.iter().filter_map(|ranked| tested(ranked.subgroup)) {
+            tally.family_wise += usize::from(tested.family_wise <= alpha);
+            tally.false_discovery += usize::from(tested.false_discovery <= alpha);
+        }
+        Some(tally)
+    }
+
+    /// A ranking with the findings that pass alone.
+    pub fn passing(&self, column: &Column) -> Ranking {
+        let mut ranking = column.ranking.clone();
+        ranking.ranked.retain(|ranked| {
+            let stands = self.stands(column, ranked.subgroup);
+            ranked.rank.is_some() && stands == Some(Stands::FamilyWise)
+        });
+        ranking
+    }
+}
+
+/// What supports one entry of a ranking; none if no evidence was gathered.
+pub(crate) fn of_finding(
+    audit: &Audit,
+    evidence: &Evidence,
+    definition: &str,
+    subgroup: usize,
+) -> FindingEvidence {
+    let alpha = evidence.gathering.alpha;
+    let test = evidence
+        .tests
+        .iter()
+        .find(|tests| tests.definition == definition)
+        .and_then(|tests| of_test(tests, subgroup, alpha));
+    let is_it = |id: &str, place: usize| id == definition && place == subgroup;
+    let intervals = (evidence.intervals.iter()).find(|one| is_it(&one.definition, one.subgroup));
+    FindingEvidence {
+        alpha,
+        small_groups: small_groups(audit, subgroup),
+        test,
+        intervals: intervals.map(|one| Intervals {
+            score: one.score,
+            gap: one.gap,
+            infinite: one.infinite,
+        }),
+        stability: evidence.stability.as_ref().and_then(|stability| {
+            let mut findings = stability.findings.iter();
+            let finding = findings.find(|one| is_it(&one.definition, one.subgroup))?;
+            Some(followed(finding, &stability.variants))
+        }),
+    }
+}
+
+/// Intervals of what a definition compares in one group.
+pub(crate) fn of_value(
+    evidence: &Evidence,
+    definition: &str,
+    subgroup: usize,
+    group: usize,
+) -> Option<BootstrapIntervals> {
+    let mut intervals = evidence.intervals.iter();
+    let found = intervals.find(|one| one.definition == definition && one.subgroup == subgroup)?;
+    found.values.get(group).copied()
+}
+
+fn of_test(tests: &Tests, subgroup: usize, alpha: f64) -> Option<FindingTest> {
+    let tested = tests.tested.get(subgroup)?.as_ref()?;
+    Some(FindingTest {
+        p: tested.p,
+        family_wise: tested.family_wise,
+        false_discovery: tested.false_discovery,
+        source: tested.source,
+        family: tests.tested.iter().flatten().count(),
+        stands: Stands::new(tested, alpha),
+        least_score: tested.least_score,
+    })
+}
+
+/// The groups with few members.
+fn small_groups(audit: &Audit, subgroup: usize) -> Vec<SmallGroup> {
+    let members = &audit.subgroups[subgroup].members;
+    let groups = audit.groups.iter().zip(members);
+    groups
+        .filter(|(_, members)| **members < SMALL)
+        .map(|(group, &members)| SmallGroup {
+            name: group.name.clone(),
+            members,
+        })
+        .collect()
+}
+
+fn followed(finding: &FindingStability, variants: &[String]) -> Followed {
+    let outcomes = variants.iter().zip(&finding.outcomes);
+    Followed {
+        holds: finding.holds(),
+        variants: outcomes
+            .map(|(variant, outcome)| Variant {
+                variant: variant.clone(),
+                outcome: outcome.clone(),
+            })
+            .collect(),
+    }
+}

@@ -1,0 +1,133 @@
+//! What supports the findings, for the subgroups one opens and for the table of them all.
+//!
+//! For each unfair subgroup: what it stands against, twice that and one more if its p-value is only a
+//! bound, then its three p-values as places among texts in rising order. For each ranked one: the
+//! least score that could have passed, as a place among texts from 1; 0 if none could. What was looked
+//! at closely is written out in the header.
+
+use std::collections::{BTreeMap, HashSet};
+
+use facts_engine::evidence::{Source, Tested};
+use facts_engine::ranking::Ranked;
+use serde::Serialize;
+
+use super::{Dictionary, Numbers};
+use crate::evidence::words::{self, p_value};
+use crate::evidence::{FindingEvidence, Stands, grids, of_finding};
+use crate::report::{Column, Report};
+use crate::text::number;
+
+/// The tests of one definition.
+#[derive(Serialize)]
+pub(super) struct HeaderTests {
+    /// How many subgroups were tested together.
+    family: usize,
+    alpha: String,
+    /// The p-values that occur, in rising order.
+    p: Vec<String>,
+    /// The least scores that occur.
+    least: Vec<String>,
+}
+
+/// What was found by looking closely at one subgroup.
+#[derive(Serialize)]
+pub(super) struct HeaderClose {
+    /// Intervals and stability, line by line.
+    lines: Vec<String>,
+    /// What became of it in each variant.
+    variants: Vec<[String; 6]>,
+}
+
+/// Writes the tests of a definition; none if it was not tested.
+pub(super) fn write_tests(
+    report: &Report<'_>,
+    column: &Column,
+    by_subgroup: &[Option<&Ranked>],
+    numbers: &mut Numbers,
+) -> Option<HeaderTests> {
+    let alpha = report.evidence()?.gathering.alpha;
+    let tests = report.tests(column)?;
+    let ranked = by_subgroup.iter().enumerate();
+    let rows: Vec<(&Ranked, Option<&Tested>)> = ranked
+        .filter_map(|(s, ranked)| Some(((*ranked)?, tests.tested.get(s)?.as_ref())))
+        .collect();
+    let unfair = || {
+        let rows = rows.iter().filter(|(ranked, _)| ranked.rank.is_some());
+        rows.map(|(_, tested)| *tested)
+    };
+    let values = |tested: &Tested| [tested.p, tested.family_wise, tested.false_discovery];
+    let mut rising: Vec<f64> = unfair().flatten().flat_map(values).collect();
+    rising.sort_by(f64::total_cmp);
+    let mut texts = Dictionary::default();
+    for &p in &rising {
+        texts.place(p_value(p));
+    }
+    for tested in unfair() {
+        numbers.push(tested.map_or(NOT_TESTED, |tested| stands(tested, alpha)));
+    }
+    let parts: [fn(&Tested) -> f64; 3] = [|t| t.p, |t| t.family_wise, |t| t.false_discovery];
+    for part in parts {
+        for tested in unfair().flatten() {
+            numbers.push(texts.place(p_value(part(tested))));
+        }
+    }
+    let mut least = Dictionary::default();
+    for (_, tested) in &rows {
+        let score = tested.and_then(|tested| tested.least_score);
+        numbers.push(score.map_or(0, |score| least.place(number(score)) + 1));
+    }
+    Some(HeaderTests {
+        family: tests.tested.iter().flatten().count(),
+        alpha: words::level(alpha),
+        p: texts.entries,
+        least: least.entries,
+    })
+}
+
+const NOT_TESTED: usize = 6;
+
+fn stands(tested: &Tested, alpha: f64) -> usize {
+    let against = match Stands::new(tested, alpha) {
+        Stands::FamilyWise => 0,
+        Stands::FalseDiscovery => 1,
+        Stands::Chance => 2,
+    };
+    against * 2 + usize::from(tested.source == Source::Bound)
+}
+
+/// What was found by looking closely, by subgroup.
+pub(super) fn close(report: &Report<'_>, column: &Column) -> BTreeMap<usize, HeaderClose> {
+    let Some(found) = report.evidence() else {
+        return BTreeMap::new();
+    };
+    let (audit, definition) = (&report.record.audit, &column.ranking.definition);
+    let intervals = found
+        .intervals
+        .iter()
+        .map(|one| (&one.definition, one.subgroup));
+    let followed = found
+        .stability
+        .iter()
+        .flat_map(|stability| &stability.findings);
+    let followed = followed.map(|one| (&one.definition, one.subgroup));
+    let subgroups: HashSet<usize> = intervals
+        .chain(followed)
+        .filter_map(|(id, subgroup)| (id == definition).then_some(subgroup))
+        .collect();
+    let ranked = column.ranking.ranked.iter();
+    ranked
+        .filter(|ranked| subgroups.contains(&ranked.subgroup))
+        .map(|ranked| {
+            let all = of_finding(audit, found, definition, ranked.subgroup);
+            (ranked.subgroup, closely(&all, ranked))
+        })
+        .collect()
+}
+
+fn closely(all: &FindingEvidence, ranked: &Ranked) -> HeaderClose {
+    let variants = all.stability.iter().flat_map(|followed| &followed.variants);
+    HeaderClose {
+        lines: words::close_lines(all, ranked.assessment.score),
+        variants: variants.map(grids::variant_cells).collect(),
+    }
+}

@@ -1,0 +1,296 @@
+//! From a configuration to evidence: what is asked for is gathered after the audit.
+//!
+//! **How often the model is asked.** Tests and intervals ask it nothing: they reuse what it answered.
+//! Variants and the hold-out are audits of their own, and most of what they ask was answered before.
+//! A model that is asked row by row (a program, a server, a large graph, a function) therefore has
+//! its answers kept as long as the audit takes, in a file in the temporary folder if the user names
+//! no other (see [`Ready::keeping_answers`]), and is asked for each distinct row once. Linear models and
+//! boosted trees tell whom a change flips without being sent rows; they are simply asked again.
+
+mod variants;
+
+use std::ops::ControlFlow;
+
+use arrow_array::RecordBatch;
+use facts_engine::definitions::Definition;
+use facts_engine::evidence::{
+    self, Evidence, Followed, Gathering, Halves, HoldOut, Stability, Tests,
+};
+use facts_engine::population::Population;
+use facts_engine::{Audit, Error, Individuals, Options, Phase, Progress, Watch};
+use serde_json::json;
+
+use self::variants::{Variant, variants};
+use crate::config::{Config, Declared};
+use crate::failure::Failure;
+use crate::listener::Listener;
+use crate::model::Ready;
+
+/// What is to be gathered.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Plan {
+    gathering: Gathering,
+    stability: bool,
+    hold_out: Option<f64>,
+}
+
+impl Plan {
+    /// What a configuration asks for, checked; none if that is nothing.
+    pub(crate) fn new(config: &Config) -> Result<Option<Self>, Failure> {
+        let said = &config.evidence;
+        let usual = Gathering::default();
+        let plan = Self {
+            gathering: Gathering {
+                seed: said.seed.unwrap_or(usual.seed),
+                alpha: said.alpha.unwrap_or(usual.alpha),
+                shuffles: said.shuffles.unwrap_or(usual.shuffles),
+                resamples: said.resamples.unwrap_or(usual.resamples),
+                detailed: said.detailed.unwrap_or(usual.detailed),
+            },
+            stability: said.stability.unwrap_or(false),
+            hold_out: said.hold_out,
+        };
+        between_0_and_1("evidence.alpha", plan.gathering.alpha)?;
+        at_most("evidence.shuffles", plan.gathering.shuffles)?;
+        at_most("evidence.resamples", plan.gathering.resamples)?;
+        enough_shuffles(&plan.gathering)?;
+        if let Some(share) = plan.hold_out {
+            between_0_and_1("evidence.hold-out", share)?;
+        }
+        let Gathering {
+            shuffles,
+            resamples,
+            ..
+        } = plan.gathering;
+        let nothing = shuffles == 0 && resamples == 0 && !plan.stability && plan.hold_out.is_none();
+        Ok((!nothing).then_some(plan))
+    }
+
+    /// Whether the model will be asked again.
+    pub(crate) fn asks_again(&self) -> bool {
+        self.stability || self.hold_out.is_some()
+    }
+}
+
+fn between_0_and_1(key: &str, value: f64) -> Result<(), Failure> {
+    if value > 0.0 && value < 1.0 {
+        return Ok(());
+    }
+    Err(Failure::usage(format!(
+        "{key} is {value}, but must be above 0 and below 1; write five percent as 0.05"
+    )))
+}
+
+/// More shuffles and resamples than this tell nothing more.
+const MOST: usize = 1_000_000;
+
+fn at_most(key: &str, value: usize) -> Result<(), Failure> {
+    if value <= MOST {
+        return Ok(());
+    }
+    Err(Failure::usage(format!(
+        "{key} is {value}, but must be at most {MOST}"
+    )))
+}
+
+/// Refuses so few shuffles that nothing could pass: what was found counts as one of them.
+fn enough_shuffles(gathering: &Gathering) -> Result<(), Failure> {
+    let Gathering {
+        shuffles, alpha, ..
+    } = *gathering;
+    let needed = (1.0 / alpha - 1e-9).ceil() as usize - 1;
+    if shuffles == 0 || shuffles >= needed {
+        return Ok(());
+    }
+    Err(Failure::usage(format!(
+        "evidence.shuffles is {shuffles}, but nothing could pass at α = {alpha} with fewer than {needed}; raise --shuffles, or write 0 for no tests"
+    )))
+}
+
+/// An audit that was made, and what it was made of.
+pub(crate) struct Made<'a> {
+    pub(crate) declared: &'a Declared,
+    pub(crate) batches: &'a [RecordBatch],
+    pub(crate) population: &'a Population,
+    pub(crate) ready: &'a Ready,
+    pub(crate) options: &'a Options,
+    /// The audit, suppressed if it is to be.
+    pub(crate) audit: &'a Audit,
+    pub(crate) individuals: &'a Individuals,
+    pub(crate) definitions: &'a [Box<dyn Definition>],
+    pub(crate) suppress_below: Option<u64>,
+    pub(crate) listener: &'a dyn Listener,
+}
+
+impl Made<'_> {
+    /// Gathers what is asked for.
+    pub(crate) fn gather(&self, plan: Plan, notes: &mut Vec<String>) -> Result<Evidence, Failure> {
+        let gathering = plan.gathering;
+        let tests = self.tests(&gathering, notes)?;
+        self.listener.step("drawing members again");
+        let watch = |progress| self.listener.progress(progress);
+        let watch = Watch::new(&watch);
+        let intervals = self.options.work(|| {
+            let (audit, individuals) = (self.audit, self.individuals);
+            let definitions = self.definitions;
+            evidence::intervals_of_first(audit, individuals, definitions, &tests, &gathering, watch)
+        })??;
+        let stability = match plan.stability {
+            true => Some(self.stability(&tests, &gathering, notes)?),
+            false => None,
+        };
+        let hold_out = match plan.hold_out {
+            Some(share) => self.hold_out(share, &gathering, notes)?,
+            None => None,
+        };
+        self.listener.clear();
+        Ok(Evidence {
+            gathering,
+            tests,
+            intervals,
+            stability,
+            hold_out,
+        })
+    }
+
+    fn tests(&self, gathering: &Gathering, notes: &mut Vec<String>) -> Result<Vec<Tests>, Failure> {
+        if gathering.shuffles == 0 {
+            return Ok(Vec::new());
+        }
+        self.listener.step("telling findings from chance");
+        let watch = |progress| self.listener.progress(progress);
+        let watch = Watch::new(&watch);
+        let tested = self.options.work(|| {
+            let (audit, individuals) = (self.audit, self.individuals);
+            evidence::test(audit, individuals, self.definitions, gathering, watch)
+        })?;
+        match tested {
+            Err(error @ Error::TooManyToDeal { .. }) => {
+                notes.push(format!("nothing was tested: {error}"));
+                Ok(Vec::new())
+            }
+            tested => Ok(tested?),
+        }
+    }
+
+    /// Follows the first findings through the variants. One that cannot be made has no outcomes, and
+    /// its name says why.
+    fn stability(
+        &self,
+        tests: &[Tests],
+        gathering: &Gathering,
+        notes: &mut Vec<String>,
+    ) -> Result<Stability, Failure> {
+        let mut followed = Followed::new(self.audit, self.definitions, tests, gathering);
+        if followed.is_empty() {
+            notes.push("no finding to follow through variants: all is fair".to_owned());
+            return Ok(followed.stability());
+        }
+        self.listener.step("making variants of the audit");
+        let variants = variants(self.declared, self.audit, gathering.seed, notes);
+        let total = variants.len();
+        for (done, variant) in variants.iter().enumerate() {
+            self.listener.event(
+                "variant",
+                json!({ "variant": done + 1, "of": total, "name": variant.name }),
+            );
+            let made = self.variant(variant, (done as u64, total as u64));
+            match made {
+                Ok(audit) if audit.subgroups.is_empty() => {
+                    let name = format!("{} (no common subgroup)", variant.name);
+                    followed.variant(name, Some(&audit));
+                }
+                Ok(audit) => followed.variant(&variant.name, Some(&audit)),
+                Err(Error::Cancelled { .. }) => return Err(Failure::interrupted()),
+                Err(error) => {
+                    let name = format!("{} ({})", variant.name, in_short(&error));
+                    followed.variant(name, None);
+                }
+            }
+        }
+        Ok(followed.stability())
+    }
+
+    /// Makes one variant; `at` is how many are done, of how many.
+    fn variant(&self, variant: &Variant, (done, total): (u64, u64)) -> Result<Audit, Error> {
+        // One bar for all variants, not six for each.
+        let watch = |_| -> ControlFlow<()> {
+            self.listener.progress(Progress {
+                phase: Phase::Evidence,
+                done,
+                total,
+            })
+        };
+        let groups = self.audit.groups.iter().map(|group| group.name.as_str());
+        let least = self.suppress_below.unwrap_or(1).max(1);
+        let options = self.options.clone().compare(groups).min_group_size(least);
+        let (population, options) = variant.apply(self, options)?;
+        let population = population.as_ref().unwrap_or(self.population);
+        let model = self.ready.model.as_ref();
+        let audit = facts_engine::audit(population, model, &options, Watch::new(&watch))?;
+        Ok(match self.suppress_below {
+            Some(k) => audit.suppressed(k),
+            None => audit,
+        })
+    }
+
+    /// Finds among some and tests among the others. If that cannot be done, a note says why.
+    fn hold_out(
+        &self,
+        share: f64,
+        gathering: &Gathering,
+        notes: &mut Vec<String>,
+    ) -> Result<Option<HoldOut>, Failure> {
+        self.listener
+            .step("finding among some and testing among others");
+        let halves = Halves {
+            share,
+            groups: &self.audit.groups,
+            definitions: self.definitions,
+            gathering,
+            options: self.options,
+            suppress_below: self.suppress_below,
+        };
+        let watch = |progress| self.listener.progress(progress);
+        let model = self.ready.model.as_ref();
+        match halves.hold_out(self.population, model, Watch::new(&watch)) {
+            Ok(halved) => {
+                if halved.left_out > 0 {
+                    notes.push(format!(
+                        "{} of the hold-out {} left out: counts behind them are suppressed",
+                        if halved.left_out == 1 {
+                            "1 finding".to_owned()
+                        } else {
+                            format!("{} findings", halved.left_out)
+                        },
+                        if halved.left_out == 1 { "is" } else { "are" },
+                    ));
+                }
+                Ok(Some(halved.hold_out))
+            }
+            Err(Error::Cancelled { .. }) => Err(Failure::interrupted()),
+            Err(error) => {
+                notes.push(format!("no hold-out was made: {error}"));
+                Ok(None)
+            }
+        }
+    }
+}
+
+/// Why a variant could not be made, in a few words.
+fn in_short(error: &Error) -> &'static str {
+    match error {
+        Error::TooManyItemsets { .. } => "too many subgroups",
+        Error::TooMuchMemory { .. } | Error::TooManyRows { .. } => "too much memory",
+        Error::TooLong { .. } => "predicates too long",
+        Error::NobodyAffected { .. } => "nobody affected",
+        Error::NobodyUnaffected { .. } => "nobody unaffected",
+        Error::TooFewGroups { .. } => "too few groups",
+        Error::Model(_) => "the model failed",
+        Error::BadBins { .. } | Error::BinsDoNotCover { .. } => "no such bins",
+        _ => "cannot be made",
+    }
+}
+
+#[cfg(test)]
+mod tests;
