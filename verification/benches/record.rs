@@ -13,7 +13,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use facts_engine::{Options, Phase, Watch, audit};
-use facts_verification::{adult_declaration, adult_model, adult_rows, machine, peers};
+use facts_verification::{adult_declaration, adult_model, adult_rows, machine, peak_memory, peers};
 use serde::Deserialize;
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
@@ -156,12 +156,4 @@ fn pyfim(python: &Path) -> Result<Vec<Peer>, Failure> {
         .lines()
         .map(serde_json::from_str)
         .collect::<Result<_, _>>()?)
-}
-
-/// The greatest resident size of this process so far, in MB.
-fn peak_memory() -> Option<f64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find(|line| line.starts_with("VmHWM"))?;
-    let kilobytes: f64 = line.split_whitespace().nth(1)?.parse().ok()?;
-    Some(kilobytes / 1000.0)
 }

@@ -6,6 +6,7 @@
 
 pub mod peers;
 pub mod reference;
+pub mod simulation;
 
 use std::io::{Cursor, Read};
 
@@ -94,6 +95,14 @@ pub fn unpack(bytes: &[u8]) -> Result<String, Failure> {
     let mut text = String::new();
     flate2::read::GzDecoder::new(bytes).read_to_string(&mut text)?;
     Ok(text)
+}
+
+/// The greatest resident size of this process so far, in MB.
+pub fn peak_memory() -> Option<f64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM"))?;
+    let kilobytes: f64 = line.split_whitespace().nth(1)?.parse().ok()?;
+    Some(kilobytes / 1000.0)
 }
 
 /// The processor that a record is made on, as far as it tells.

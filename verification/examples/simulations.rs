@@ -1,0 +1,136 @@
+//! How often chance is taken for a finding, and how often what was planted is found: writes
+//! `docs/evidence-simulations.md`.
+//!
+//! `cargo run --release -p facts-verification --example simulations`; with the number of repeats as
+//! an argument it only prints.
+#![allow(clippy::print_stdout)]
+
+use std::fmt::Write;
+use std::path::Path;
+
+use facts_verification::simulation::{
+    ALPHA, DEFINITIONS, POWER, Repeat, Truth, World, false_findings, fixed_at_most,
+};
+
+type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+const REPEATS: u64 = 2500;
+
+/// How many times as many repeats there are where nothing is to be found: a rate near 0.05 needs more
+/// of them to be told from 0.05.
+const MORE_FOR_CHANCE: u64 = 4;
+
+fn main() -> Result<(), Failure> {
+    let asked = std::env::args().nth(1);
+    let repeats = asked.as_deref().map_or(Ok(REPEATS), str::parse)?;
+    let mut page = format!(
+        "# Simulations: is chance taken for a finding, is what is there found?\n\n\
+         Made by `cargo run --release -p facts-verification --example simulations`, with {} \
+         repeats where there is\nnothing to find and {repeats} where there is something.\n\
+         In each repeat people are made up (`verification/src/simulation.rs` says how), subgroups and \
+         actions are mined\nfrom the start, and everything is tested. `verification/tests/evidence.rs` \
+         does the same with 200 repeats on every\nrun of the tests.\n\n\
+         [What the tests are](evidence.md).\n\n",
+        repeats * MORE_FOR_CHANCE
+    );
+    nulls(&mut page, repeats * MORE_FOR_CHANCE)?;
+    power(&mut page, repeats)?;
+    if asked.is_some() {
+        print!("{page}");
+        return Ok(());
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    std::fs::write(root.join("docs/evidence-simulations.md"), page)?;
+    Ok(())
+}
+
+fn nulls(page: &mut String, repeats: u64) -> Result<(), Failure> {
+    let world = |truth| World {
+        people: 800,
+        shuffles: 199,
+        truth,
+    };
+    let shuffled = world(Truth::Shuffled).repeats(repeats)?;
+    let differ = world(Truth::SharesDiffer).repeats(repeats)?;
+    let error = 2.0 * (ALPHA * (1.0 - ALPHA) / repeats as f64).sqrt();
+    writeln!(
+        page,
+        "## Nothing to find\n\n\
+         How often any subgroup passes family-wise at α = {ALPHA}, though nothing depends on the \
+         group. At most {ALPHA} is right;\nthe binomial error of {repeats} repeats is ±{error:.3} \
+         (two standard errors).\n\n\
+         - *Labels shuffled*: who belongs to which group is drawn by lot; {} subgroups on average.\n\
+         - *Shares differ*: the second group is 10 % of one area and 90 % of another, but what helps \
+         does not depend on\n  the area; {} subgroups on average.\n\n\
+         | definition | labels shuffled | shares differ |\n| --- | --- | --- |",
+        mined(&shuffled),
+        mined(&differ)
+    )?;
+    let share = |wrong: usize| wrong as f64 / repeats as f64;
+    let wrong = false_findings(&shuffled)
+        .into_iter()
+        .zip(false_findings(&differ));
+    for (definition, (shuffled, differ)) in DEFINITIONS.iter().zip(wrong) {
+        writeln!(
+            page,
+            "| {definition} | {:.3} | {:.3} |",
+            share(shuffled),
+            share(differ)
+        )?;
+    }
+    writeln!(
+        page,
+        "\nOne subgroup that was chosen beforehand (nobody has a job there): how often its own p-value \
+         is at most a limit.\nAt most the limit is right.\n\n\
+         | definition | 0.01 | 0.05 | 0.1 | 0.2 | 0.5 |\n| --- | --- | --- | --- | --- | --- |"
+    )?;
+    let limits = [0.01, 0.05, 0.1, 0.2, 0.5].map(|limit| fixed_at_most(&shuffled, limit));
+    for (d, definition) in DEFINITIONS.iter().enumerate() {
+        let shares = limits
+            .each_ref()
+            .map(|shares| format!("{:.3}", shares[d][0]));
+        writeln!(page, "| {definition} | {} |", shares.join(" | "))?;
+    }
+    Ok(())
+}
+
+fn power(page: &mut String, repeats: u64) -> Result<(), Failure> {
+    writeln!(
+        page,
+        "\n## Something to find\n\n\
+         Those without a job (about a quarter of the people, 40 % of them in the second group) have \
+         less luck if they are\nof the second group: every action helps them less often by so many \
+         percentage points. How often that subgroup passes\nat α = {ALPHA}: alone, among all \
+         subgroups family-wise, and by false discovery rate."
+    )?;
+    for cell in POWER {
+        let made = cell.world().repeats(repeats)?;
+        let members: Vec<&Vec<u64>> = made
+            .iter()
+            .filter_map(|r| r.fixed_members.as_ref())
+            .collect();
+        let mean = |g: usize| {
+            let sum: u64 = members.iter().map(|members| members[g]).sum();
+            sum as f64 / members.len().max(1) as f64
+        };
+        writeln!(
+            page,
+            "\n{}\n\n{:.0} and {:.0} members on average, {} subgroups.\n\n\
+             | definition | alone | family-wise | false discovery rate |\n| --- | --- | --- | --- |",
+            cell.heading(),
+            mean(0),
+            mean(1),
+            mined(&made)
+        )?;
+        for (definition, shares) in DEFINITIONS.iter().zip(fixed_at_most(&made, ALPHA)) {
+            let shares = shares.map(|share| format!("{share:.3}"));
+            writeln!(page, "| {definition} | {} |", shares.join(" | "))?;
+        }
+    }
+    Ok(())
+}
+
+fn mined(repeats: &[Repeat]) -> usize {
+    let all: usize = repeats.iter().map(|repeat| repeat.subgroups).sum();
+    all / repeats.len().max(1)
+}

@@ -1,0 +1,313 @@
+//! People made up by lot, of whom it is known what is true: is chance taken for a finding, and is
+//! what was planted found?
+//!
+//! Everybody has a `job` and a `training`, which give points, lives in an `area`, and has `luck`,
+//! which the model sees and the audit does not speak of. The model says yes to three points or more
+//! with enough luck; an action that brings the points therefore helps some and not others, whatever
+//! the subgroup. Nothing but what is planted depends on the group.
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int32Type;
+use arrow_array::{ArrayRef, Int32Array, RecordBatch, StringArray};
+use facts_engine::definitions::{self, Definition};
+use facts_engine::evidence::{Gathering, Tests, test};
+use facts_engine::flips::FnModel;
+use facts_engine::population::{Declaration, Feature, Protected};
+use facts_engine::{Audit, Options, Watch, audit_with_individuals};
+use rayon::prelude::*;
+
+type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+/// All definitions from both viewpoints, with parameters for which the made-up people differ.
+pub const DEFINITIONS: [&str; 14] = [
+    "equal-effectiveness:micro",
+    "equal-effectiveness:macro",
+    "equal-choice:0.3",
+    "equal-choice:0.5",
+    "equal-effectiveness-within-budget:micro:2",
+    "equal-effectiveness-within-budget:macro:2",
+    "equal-cost-of-effectiveness:micro:0.3",
+    "equal-cost-of-effectiveness:micro:0.5",
+    "equal-cost-of-effectiveness:macro:0.3",
+    "equal-cost-of-effectiveness:macro:0.5",
+    "fair-trade-off:micro:0.05",
+    "fair-trade-off:macro",
+    "equal-mean-recourse",
+    "equal-mean-recourse:10",
+];
+
+/// The subgroup that is fixed before anybody is made up, and in which effects are planted.
+pub const FIXED: &str = "job = none";
+
+const AREAS: [&str; 4] = ["north", "east", "south", "west"];
+const JOBS: [&str; 4] = ["none", "clerk", "expert", "chief"];
+const TRAININGS: [&str; 3] = ["school", "college", "university"];
+
+/// The level at which all is tested.
+pub const ALPHA: f64 = 0.05;
+
+/// How groups and luck are handed out.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Truth {
+    /// Groups by lot, whoever one is.
+    Shuffled,
+    /// Groups by area: the share of the second group goes from 10 % to 90 %. Luck by lot.
+    SharesDiffer,
+    /// As `Shuffled`, but those without a job in the second group have less luck: what helps
+    /// somebody of the first group helps somebody of the second with a chance that is less by so
+    /// many percentage points.
+    Planted(i32),
+}
+
+/// How many people are made up, and how often they are dealt out.
+#[derive(Clone, Copy, Debug)]
+pub struct World {
+    /// People.
+    pub people: usize,
+    /// Shuffles of each repeat.
+    pub shuffles: usize,
+    /// What is true.
+    pub truth: Truth,
+}
+
+/// What came of one repeat.
+#[derive(Clone, Debug)]
+pub struct Repeat {
+    /// Subgroups that were mined.
+    pub subgroups: usize,
+    /// Members of the fixed subgroup by group; none if it was not mined.
+    pub fixed_members: Option<Vec<u64>>,
+    /// By definition.
+    pub tests: Vec<RepeatTests>,
+}
+
+/// What came of one repeat under one definition.
+#[derive(Clone, Copy, Debug)]
+pub struct RepeatTests {
+    /// The least p-value after correction.
+    pub least_family_wise: f64,
+    /// That of the fixed subgroup: alone, family-wise, false discovery; none if it was not mined.
+    pub fixed: Option<[f64; 3]>,
+}
+
+impl World {
+    /// Makes people up, mines and tests, so often.
+    pub fn repeats(self, times: u64) -> Result<Vec<Repeat>, Failure> {
+        (0..times)
+            .into_par_iter()
+            .map(|seed| self.repeat(seed))
+            .collect()
+    }
+
+    fn repeat(self, seed: u64) -> Result<Repeat, Failure> {
+        let definitions = DEFINITIONS.map(definitions::parse);
+        let definitions: Vec<Box<dyn Definition>> =
+            definitions.into_iter().collect::<Result<_, _>>()?;
+        let gathering = Gathering {
+            seed,
+            alpha: ALPHA,
+            shuffles: self.shuffles,
+            ..Gathering::default()
+        };
+        let (audit, tests) = self.tested(seed, &definitions, &gathering)?;
+        let fixed = audit
+            .subgroups
+            .iter()
+            .position(|subgroup| audit.text(&subgroup.predicate) == FIXED);
+        let tests = tests.iter().map(|tests| {
+            let tested = tests.tested.iter().flatten();
+            let of_fixed = fixed.and_then(|place| tests.tested[place]);
+            RepeatTests {
+                least_family_wise: tested.map(|t| t.family_wise).fold(1.0, f64::min),
+                fixed: of_fixed.map(|t| [t.p, t.family_wise, t.false_discovery]),
+            }
+        });
+        Ok(Repeat {
+            tests: tests.collect(),
+            subgroups: audit.subgroups.len(),
+            fixed_members: fixed.map(|place| audit.subgroups[place].members.clone()),
+        })
+    }
+
+    fn tested(
+        self,
+        seed: u64,
+        definitions: &[Box<dyn Definition>],
+        gathering: &Gathering,
+    ) -> Result<(Audit, Vec<Tests>), Failure> {
+        let population = Declaration::new()
+            .feature(Feature::categorical("area").immutable())
+            .feature(Feature::ordinal("job", JOBS).weight(2.0))
+            .feature(Feature::ordinal("training", TRAININGS))
+            .context("luck")
+            .protected(Protected::attribute("group"))
+            .read([self.people(seed)?])?;
+        let options = Options::new().support("0.02".parse()?);
+        let (audit, individuals) = audit_with_individuals(
+            &population,
+            &FnModel::new(answers),
+            &options,
+            Watch::nobody(),
+        )?;
+        let tests = test(
+            &audit,
+            &individuals,
+            definitions,
+            gathering,
+            Watch::nobody(),
+        )?;
+        Ok((audit, tests))
+    }
+
+    fn people(self, seed: u64) -> Result<RecordBatch, Failure> {
+        let mut draw = Draw(seed);
+        let mut areas = Vec::with_capacity(self.people);
+        let (mut jobs, mut trainings) = (areas.clone(), areas.clone());
+        let (mut groups, mut luck) = (areas.clone(), Vec::with_capacity(self.people));
+        for _ in 0..self.people {
+            let area = draw.below(4) as usize;
+            let job = JOBS[draw.below(4) as usize];
+            let percent = match self.truth {
+                Truth::SharesDiffer => [10, 35, 65, 90][area],
+                Truth::Shuffled | Truth::Planted(_) => 40,
+            };
+            let second = draw.below(100) < percent;
+            let mut lucky = draw.below(100) as i32;
+            if let Truth::Planted(gap) = self.truth
+                && second
+                && job == "none"
+                // So many of those with enough luck lose it.
+                && lucky < LUCKY
+                && (draw.below(LUCKY as u64) as i32) < gap
+            {
+                lucky = 99;
+            }
+            areas.push(AREAS[area]);
+            jobs.push(job);
+            trainings.push(TRAININGS[draw.below(3) as usize]);
+            groups.push(if second { "second" } else { "first" });
+            luck.push(lucky);
+        }
+        let text = |values: Vec<&str>| Arc::new(StringArray::from(values)) as ArrayRef;
+        Ok(RecordBatch::try_from_iter([
+            ("area", text(areas)),
+            ("job", text(jobs)),
+            ("training", text(trainings)),
+            ("luck", Arc::new(Int32Array::from(luck)) as ArrayRef),
+            ("group", text(groups)),
+        ])?)
+    }
+}
+
+/// Who has less than this has enough luck for three points.
+const LUCKY: i32 = 50;
+
+fn answers(rows: &RecordBatch) -> Vec<bool> {
+    let level = |column: usize, levels: &[&str], row: usize| {
+        let value = rows.column(column).as_string::<i32>().value(row);
+        levels.iter().position(|level| *level == value).unwrap_or(0)
+    };
+    let luck = rows.column(3).as_primitive::<Int32Type>();
+    let says = |row: usize| {
+        let points = level(1, &JOBS, row) + level(2, &TRAININGS, row);
+        points >= 3 && luck.value(row) < LUCKY + 10 * (points as i32 - 3)
+    };
+    (0..rows.num_rows()).map(says).collect()
+}
+
+/// Pseudo-random numbers for making people up: SplitMix64.
+struct Draw(u64);
+
+impl Draw {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut x = self.0;
+        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        x ^= x >> 31;
+        ((u128::from(x) * u128::from(bound)) >> 64) as u64
+    }
+}
+
+/// One cell of the table of power: how many people, and how large the gap is.
+#[derive(Clone, Copy, Debug)]
+pub struct Power {
+    /// People in all; about a quarter of them is in the subgroup with the effect.
+    pub people: usize,
+    /// The gap in percentage points.
+    pub gap: i32,
+}
+
+/// The cells of the table of power.
+pub const POWER: [Power; 8] = [
+    Power::new(800, 20),
+    Power::new(800, 30),
+    Power::new(800, 40),
+    Power::new(800, 50),
+    Power::new(3200, 10),
+    Power::new(3200, 15),
+    Power::new(3200, 20),
+    Power::new(3200, 30),
+];
+
+impl Power {
+    const fn new(people: usize, gap: i32) -> Self {
+        Self { people, gap }
+    }
+
+    /// The made-up people of this cell.
+    pub fn world(self) -> World {
+        World {
+            people: self.people,
+            shuffles: 199,
+            truth: Truth::Planted(self.gap),
+        }
+    }
+
+    /// How the table names the cell.
+    pub fn heading(self) -> String {
+        format!("### {} people, a gap of {} points", self.people, self.gap)
+    }
+}
+
+/// What a row of the table of power says: how often the effect is found alone, family-wise and by
+/// false discovery rate.
+pub fn stated_power(docs: &str, cell: Power, definition: &str) -> Option<[f64; 3]> {
+    let (_, after) = docs.split_once(&cell.heading())?;
+    let start = format!("| {definition} |");
+    let row = after
+        .lines()
+        .skip(1)
+        .take_while(|line| !line.starts_with('#'));
+    let row = row.into_iter().find_map(|line| line.strip_prefix(&start))?;
+    let mut shares = row.split('|').map(|share| share.trim().parse());
+    let mut next = || shares.next()?.ok();
+    Some([next()?, next()?, next()?])
+}
+
+/// In how many of some repeats chance was taken for a finding, by definition.
+pub fn false_findings(repeats: &[Repeat]) -> Vec<usize> {
+    let wrong = |d: usize| {
+        let wrong = repeats
+            .iter()
+            .filter(|repeat| repeat.tests[d].least_family_wise <= ALPHA);
+        wrong.count()
+    };
+    (0..DEFINITIONS.len()).map(wrong).collect()
+}
+
+/// How often the fixed subgroup's numbers are at most `limit`, among the repeats that mined it: by
+/// definition, alone, family-wise and by false discovery rate.
+pub fn fixed_at_most(repeats: &[Repeat], limit: f64) -> Vec<[f64; 3]> {
+    let share = |d: usize| {
+        let found: Vec<[f64; 3]> = repeats.iter().filter_map(|r| r.tests[d].fixed).collect();
+        let at_most = |i: usize| {
+            let small = found.iter().filter(|p| p[i] <= limit).count();
+            small as f64 / found.len().max(1) as f64
+        };
+        [0, 1, 2].map(at_most)
+    };
+    (0..DEFINITIONS.len()).map(share).collect()
+}
