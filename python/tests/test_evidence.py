@@ -162,7 +162,7 @@ def test_arguments_and_files_say_the_same(people: pd.DataFrame) -> None:
     assert said.evidence["gathering"]["seed"] == 8
     assert said.evidence["hold_out"] == 0.5
     assert facts.audit(keeps, people, **OPTIONS, config=config, evidence=False).evidence is None
-    half = facts.audit(keeps, people, **OPTIONS, shuffles=20, resamples=0, hold_out=True)
+    half = facts.audit(keeps, people, **OPTIONS, shuffles=40, resamples=0, hold_out=True)
     assert half.evidence is not None and half.evidence["hold_out"] == 0.5
 
 

@@ -115,15 +115,16 @@ async function sortsAndFilters(page, expected, times) {
 /** What the dialog says, in the shape of what is expected of it. */
 function readDialog(page) {
   return page.$eval("#subgroup", (dialog) => {
-    const text = (node) => node.textContent.replace(/\s+/g, " ").trim();
+    const text = (node) => node?.textContent.replace(/\s+/g, " ").trim() ?? null;
     const chosen = dialog.querySelector(".scores tr.chosen");
     const cells = [...chosen.querySelectorAll("td")].map(text);
     const sides = [...dialog.querySelectorAll(".side")].map((side, g) => ({
       name: text(side.querySelector("h3 bdi")),
       covered: text(side.querySelector("small")),
       ways: [...side.querySelectorAll(".ways li")].map((way) =>
-        [".make", ".effect b", ".cost"].map((part) => text(way.querySelector(part)))),
+        [".make", ".effect b", ".cost", ".interval"].map((part) => text(way.querySelector(part)))),
       value: cells[1 + g],
+      interval: text(side.querySelector(".compared .interval")),
     }));
     return {
       predicate: text(dialog.querySelector("#subgroup-title")),

@@ -86,8 +86,8 @@ pub struct Repeat {
 /// What came of one repeat under one definition.
 #[derive(Clone, Copy, Debug)]
 pub struct RepeatTests {
-    /// The least p-value after correction.
-    pub least_family_wise: f64,
+    /// The least p-value after correction, family-wise and by false discovery rate.
+    pub least: [f64; 2],
     /// That of the fixed subgroup: alone, family-wise, false discovery; none if it was not mined.
     pub fixed: Option<[f64; 3]>,
 }
@@ -120,7 +120,9 @@ impl World {
             let tested = tests.tested.iter().flatten();
             let of_fixed = fixed.and_then(|place| tests.tested[place]);
             RepeatTests {
-                least_family_wise: tested.map(|t| t.family_wise).fold(1.0, f64::min),
+                least: tested.fold([1.0, 1.0], |[family, rate], t| {
+                    [t.family_wise.min(family), t.false_discovery.min(rate)]
+                }),
                 fixed: of_fixed.map(|t| [t.p, t.family_wise, t.false_discovery]),
             }
         });
@@ -287,15 +289,26 @@ pub fn stated_power(docs: &str, cell: Power, definition: &str) -> Option<[f64; 3
     Some([next()?, next()?, next()?])
 }
 
-/// In how many of some repeats chance was taken for a finding, by definition.
-pub fn false_findings(repeats: &[Repeat]) -> Vec<usize> {
-    let wrong = |d: usize| {
-        let wrong = repeats
-            .iter()
-            .filter(|repeat| repeat.tests[d].least_family_wise <= ALPHA);
+/// In how many of some repeats chance was taken for a finding, by definition: family-wise and by
+/// false discovery rate. Where nothing is to be found, whatever is found is false, so that both
+/// promise at most α.
+pub fn false_findings(repeats: &[Repeat]) -> Vec<[usize; 2]> {
+    let wrong = |d: usize, by: usize| {
+        let wrong = repeats.iter().filter(|r| r.tests[d].least[by] <= ALPHA);
         wrong.count()
     };
-    (0..DEFINITIONS.len()).map(wrong).collect()
+    let both = |d: usize| [wrong(d, 0), wrong(d, 1)];
+    (0..DEFINITIONS.len()).map(both).collect()
+}
+
+/// In how many of some repeats chance was taken for a finding by any of the definitions, family-wise:
+/// each at α, and each at α over their number.
+pub fn false_findings_of_any(repeats: &[Repeat]) -> [usize; 2] {
+    let wrong = |level: f64| {
+        let any = |r: &&Repeat| r.tests.iter().any(|tests| tests.least[0] <= level);
+        repeats.iter().filter(any).count()
+    };
+    [wrong(ALPHA), wrong(ALPHA / DEFINITIONS.len() as f64)]
 }
 
 /// How often the fixed subgroup's numbers are at most `limit`, among the repeats that mined it: by

@@ -191,12 +191,17 @@ fn findings(report: &Report<'_>, column: &Column) -> Vec<Value> {
                 format!("Make {}", recourse.change),
                 effectiveness(recourse.flips, group.members),
                 format!("cost {}", number(recourse.cost)),
+                recourse.interval.map(|i| format!("{} interval {}", csc.confidence(), words::shares(&i))),
             ])).collect();
             json!({
                 "name": group.name.trim(),
                 "covered": format!("{covered} covered ({} of {})", count(group.members), count(group.affected)),
                 "ways": ways,
                 "value": value(group.value),
+                "interval": group.interval.and_then(|of| {
+                    let bounds = words::best_of_value(group.value, &of, group.members)?;
+                    Some(format!("{} interval {bounds}", csc.confidence()))
+                }),
             })
         }).collect();
         json!({

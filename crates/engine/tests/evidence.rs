@@ -353,6 +353,12 @@ fn millions_of_people_are_no_trouble_and_billions_are_refused() {
             "{tested:?}"
         );
     }
+    // Nor is a third group.
+    let three: People = people.iter().copied().chain([(1, 2, 1_000_000)]).collect();
+    for tests in tested(&three, &["a", "b", "c"], &gathering).1 {
+        let p = tests.tested[0].unwrap().p;
+        assert!((0.0..=1.0).contains(&p) && p > 0.0, "{}", tests.definition);
+    }
     let crowd: People = vec![(1, 0, 3_000_000_000), (0, 1, 3_000_000_000)];
     let (audit, individuals) = audited(&crowd, &["a", "b"]);
     let refused = test(
@@ -394,6 +400,62 @@ fn evidence_does_not_depend_on_threads_but_on_the_seed() {
     assert_eq!(one, on(2, 1));
     assert_eq!(one, on(3, 1));
     assert_ne!(one, on(1, 2));
+}
+
+/// A job helps 73 of 86 people. That a group of 43 falls short of 70 % has a chance of 8 in 100,000: no
+/// shuffle shows it, and yet it could be found, whether it was or not.
+#[test]
+fn what_could_pass_does_not_depend_on_what_was_found() {
+    let found_by_chance: People = vec![(1, 0, 43), (1, 1, 30), (0, 1, 13)];
+    let alike: People = vec![(1, 0, 37), (0, 0, 6), (1, 1, 36), (0, 1, 7)];
+    for (people, infinite) in [(&found_by_chance, true), (&alike, false)] {
+        let (audit, individuals) = audited(people, &["a", "b"]);
+        for id in ["equal-cost-of-effectiveness:macro:0.7", "equal-choice:0.7"] {
+            let definition = [definitions::parse(id).unwrap()];
+            let gathering = Gathering::default();
+            let nobody = Watch::nobody();
+            let tests = test(&audit, &individuals, &definition, &gathering, nobody).unwrap();
+            let tested = tests[0].tested[0].unwrap();
+            assert_eq!(tested.p < 0.001, infinite, "{id}: {tested:?}");
+            let least = if id.contains("cost") {
+                f64::INFINITY
+            } else {
+                1.0
+            };
+            assert_eq!(tested.least_score, Some(least), "{id}: {people:?}");
+        }
+    }
+    // If everybody is helped, no group can be short of anything.
+    let (_, tests) = tested(
+        &vec![(7, 0, 43), (7, 1, 43)],
+        &["a", "b"],
+        &Gathering::default(),
+    );
+    for tests in tests {
+        let tested = tests.tested[0].unwrap();
+        assert_eq!(tested.least_score, None, "{}", tests.definition);
+    }
+}
+
+/// A bound stands alone where it is rarer than shuffles can tell; elsewhere it has its price.
+#[test]
+fn neither_of_two_p_values_is_picked_for_being_smaller() {
+    let people: People = vec![(1, 0, 20), (3, 0, 10), (1, 1, 10), (2, 1, 20)];
+    for shuffles in [39, 199, 999] {
+        let gathering = Gathering {
+            shuffles,
+            ..Gathering::default()
+        };
+        let deals = (shuffles + 1) as f64;
+        for tests in tested(&people, &["a", "b"], &gathering).1 {
+            let tested = tests.tested[0].unwrap();
+            match tested.source {
+                Source::Exact => {}
+                Source::Bound => assert!(tested.p <= 1.0 / deals, "{tested:?}"),
+                Source::Shuffles => assert!(tested.p >= 2.0 / deals, "{tested:?}"),
+            }
+        }
+    }
 }
 
 #[test]

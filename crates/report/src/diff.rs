@@ -111,7 +111,7 @@ impl Diff {
         let mut diff = Self {
             kind: "facts-diff",
             version: DIFF_VERSION,
-            warnings: warnings(old, new),
+            warnings: warnings(old, new, definitions),
             definitions: definitions.to_vec(),
             titles: (old_report.columns.iter())
                 .map(|column| column.ranking.title.clone())
@@ -406,9 +406,29 @@ impl<'a> Audited<'a> {
     }
 }
 
+/// The definitions that were tested in one of the audits only: whether findings pass by them cannot be
+/// compared.
+fn tested_once(old: &Record, new: &Record, definitions: &[String]) -> Vec<String> {
+    let once = |is: &Record, is_not: &Record, when: &str| {
+        let ids = definitions.iter();
+        let ids: Vec<&str> = ids
+            .filter(|id| is.tests_of(id).is_some() && is_not.tests_of(id).is_none())
+            .map(String::as_str)
+            .collect();
+        (!ids.is_empty()).then(|| {
+            format!(
+                "tested {when} only, so that passing cannot be compared: {}; where budgets were chosen from the data, name the same ones in both audits (--budget)",
+                ids.join(", ")
+            )
+        })
+    };
+    let (before, now) = (once(old, new, "before"), once(new, old, "now"));
+    before.into_iter().chain(now).collect()
+}
+
 /// What keeps two audits from being compared like with like.
-fn warnings(old: &Record, new: &Record) -> Vec<String> {
-    let mut warnings = Vec::new();
+fn warnings(old: &Record, new: &Record, definitions: &[String]) -> Vec<String> {
+    let mut warnings = tested_once(old, new, definitions);
     let mut differ = |what: &str, old: String, new: String| {
         if old != new {
             warnings.push(format!("{what} differ: {old} before, {new} now"));

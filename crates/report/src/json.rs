@@ -4,7 +4,7 @@
 //! suppressed is `null`.
 
 use facts_engine::definitions::GroupValue;
-use facts_engine::evidence::{Gathering, HoldOut};
+use facts_engine::evidence::{Gathering, HeldOut, HoldOut};
 use facts_engine::population::Summary;
 use facts_engine::ranking::AggregatedRankings;
 use facts_engine::{Group, SetAside, Settings, Sizes, Suppression};
@@ -86,7 +86,41 @@ struct Document<'a> {
 struct Support<'a> {
     gathering: &'a Gathering,
     variants: Option<&'a [String]>,
-    hold_out: &'a Option<HoldOut>,
+    hold_out: Option<Held<'a>>,
+}
+
+/// Findings among one part of the people, tested among the others.
+#[derive(Serialize)]
+struct Held<'a> {
+    share: f64,
+    found_among: &'a [u64],
+    tested_among: &'a [u64],
+    findings: Vec<HeldFinding<'a>>,
+}
+
+/// One of them, with its id and what is left of its score.
+#[derive(Serialize)]
+struct HeldFinding<'a> {
+    finding: String,
+    #[serde(flatten)]
+    held: &'a HeldOut,
+    left: Option<f64>,
+}
+
+impl<'a> Held<'a> {
+    fn new(report: &Report<'_>, held: &'a HoldOut) -> Self {
+        let findings = held.findings.iter().map(|held| HeldFinding {
+            finding: report.finding_id(&held.predicate, &held.definition),
+            left: (held.tested.as_ref()).and_then(|tested| tested.shrinkage(held.found_score)),
+            held,
+        });
+        Self {
+            share: held.share,
+            found_among: &held.found_among,
+            tested_among: &held.tested_among,
+            findings: findings.collect(),
+        }
+    }
 }
 
 /// How many subgroups there are of each sort.
@@ -183,7 +217,7 @@ pub fn json(report: &Report<'_>, showing: &Showing) -> Result<Vec<u8>, serde_jso
         evidence: report.evidence().map(|found| Support {
             gathering: &found.gathering,
             variants: found.stability.as_ref().map(|s| s.variants.as_slice()),
-            hold_out: &found.hold_out,
+            hold_out: (found.hold_out.as_ref()).map(|held| Held::new(report, held)),
         }),
         definitions: definitions.collect(),
         aggregated_rankings: report.aggregated_rankings(),

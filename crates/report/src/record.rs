@@ -1,7 +1,7 @@
 //! An audit as it is saved and handed over: what was found, and from what.
 
 use facts_engine::Audit;
-use facts_engine::evidence::Evidence;
+use facts_engine::evidence::{Evidence, Tests};
 use serde::{Deserialize, Serialize};
 
 /// The version of the saved form of a [`Record`].
@@ -40,6 +40,12 @@ impl Record {
     pub fn is_tested(&self) -> bool {
         let tests = self.evidence.as_ref().map(|found| found.tests.len());
         tests.is_some_and(|tests| tests > 0)
+    }
+
+    /// The tests of a definition, by its id; none if it was not tested.
+    pub fn tests_of(&self, definition: &str) -> Option<&Tests> {
+        let tests = &self.evidence.as_ref()?.tests;
+        tests.iter().find(|tests| tests.definition == definition)
     }
 }
 

@@ -7,6 +7,7 @@ use facts_engine::definitions::{self, Definition};
 use facts_engine::ranking::{AggregatedRankings, Filters, Ranking, RankingAnalysis};
 
 use crate::csc::Csc;
+use crate::finding::finding_id;
 use crate::record::Record;
 use crate::wanted::Wanted;
 
@@ -137,6 +138,16 @@ impl<'a> Report<'a> {
     /// Where the first of each definition stand under the others.
     pub fn aggregated_rankings(&self) -> AggregatedRankings {
         self.record.audit.aggregated_rankings(&self.rankings())
+    }
+
+    /// The id of a finding about the audit's groups.
+    pub fn finding_id(&self, predicate: &str, definition: &str) -> String {
+        let groups = self.record.audit.groups.iter();
+        finding_id(
+            predicate,
+            definition,
+            groups.map(|group| group.name.as_str()),
+        )
     }
 
     fn rankings(&self) -> Vec<&Ranking> {

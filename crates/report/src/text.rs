@@ -7,7 +7,7 @@ use facts_engine::definitions::GroupValue;
 use facts_engine::distribution::{Count, Share};
 
 use crate::csc::{Csc, CscGroup, Recourse};
-use crate::evidence::{grids, words};
+use crate::evidence::{self, grids, words};
 use crate::overview;
 use crate::report::{Report, Showing};
 
@@ -89,7 +89,14 @@ pub fn overview(report: &Report<'_>, palette: &Palette) -> String {
             visible(&fact)
         );
     }
-    text + "\n" + &overview::groups(report).text(2)
+    text = text + "\n" + &overview::groups(report).text(2);
+    if report.evidence().is_some() {
+        text += "\n";
+        for line in evidence::headline(report) {
+            text += &format!("{}\n", styled(palette.heading, visible(&line)));
+        }
+    }
+    text
 }
 
 /// What the people who were held out say of findings; nothing if nobody was.
@@ -353,6 +360,7 @@ If age = (41.0, 50.0], occupation = Sales:
             test: None,
             small_groups: Vec::new(),
             intervals: None,
+            looked_at: 0,
             stability: None,
         });
         let line =

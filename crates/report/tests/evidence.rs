@@ -28,7 +28,7 @@ fn text_says_how_it_was_gathered_who_passes_and_what_was_held_out() {
     for said in [
         "Evidence   seed 1, α = 0.05; tests of 6 definitions from 1,000 shuffles; intervals from 1,000 resamples for the first 1 finding of each definition, and as many that pass; stability in 20 variants; hold-out: found among 50% of the people, tested among the rest\n",
         "\n1 of ",
-        " passes at α = 0.05 family-wise; 2 stand by false discovery rate; the rest is compatible with chance.\n",
+        " passes at α = 0.05 family-wise; 2 stand by false discovery rate; the rest is compatible with chance. In ",
         // 9 of 25, as tables of exact intervals have it.
         " with effectiveness 36.00% (cost 2.5; 95% interval 18.0% to 57.5%)\n",
         "    Evidence: p = 0.00012 alone, 0.004 among all ",
@@ -37,8 +37,8 @@ fn text_says_how_it_was_gathered_who_passes_and_what_was_held_out() {
         "    No score could pass here at α = 0.05: chance alone shows each that is possible too often.\n",
         "    Small groups: only ",
         "    Score ∞, 95% interval 0.125 to ∞ (percentile); infinite in 83% of resamples.\n",
-        "    Holds in 15 of 20 variants.\n",
-        "Not tested: evidence was gathered for other definitions.\n",
+        "    Holds in 15 of 20 variants; against the same groups in 18.\n",
+        "Not tested: no test of this definition was asked for.\n",
         "\nHold-out\nFound among 50% of the people (affected: ",
         "nobody to test",
     ] {
@@ -50,7 +50,7 @@ fn text_says_how_it_was_gathered_who_passes_and_what_was_held_out() {
     let other = facts_engine::definitions::parse("equal-choice:0.7").unwrap();
     let other = Report::by(&record, vec![other]);
     assert_eq!(text::hold_out(&other, &Palette::PLAIN), "");
-    let cells = "0.5             0.4     80%  0.003         0.03  yes";
+    let cells = "0.5             0.4     80%  ≤ 0.003         0.03  yes";
     assert!(held.contains(cells), "{held}");
 }
 
@@ -120,7 +120,9 @@ fn the_headline_is_of_those_that_pass_alone() {
         said[0].starts_with("Of the 6 findings that pass, "),
         "{said:?}"
     );
-    assert_eq!(said[2], "1 more definition not tested.");
+    let together =
+        "α = 0.05 holds for each definition by itself; for all 6 together (p times 6), 6 pass.";
+    assert_eq!(said[2..], [together, "1 more definition not tested."]);
     // The sums over the groups are those of the findings that pass, not of all.
     let passing = report.columns.iter().map(|column| report.passing(column));
     let against: usize = passing
@@ -138,6 +140,17 @@ fn the_headline_is_of_those_that_pass_alone() {
     assert_eq!(told.sum::<usize>(), against);
     let page = markdown::markdown(&report, &Showing::top(1));
     assert!(page.contains("## Against whom\n\nOf the 6 findings that pass, "));
+
+    // What passes by itself need not pass with the others; too few shuffles cannot tell.
+    let evidence = record.evidence.as_mut().unwrap();
+    let tested = evidence.tests[1].tested.iter_mut().flatten();
+    tested.for_each(|tested| tested.family_wise *= 2.1);
+    let said = evidence::headline(&Report::new(&record).unwrap());
+    assert!(said[2].ends_with("(p times 6), 5 pass."), "{said:?}");
+    record.evidence.as_mut().unwrap().gathering.shuffles = 99;
+    let said = evidence::headline(&Report::new(&record).unwrap());
+    let too_few = "by itself; 99 shuffles are too few to tell what passes for all 6 together.";
+    assert!(said[2].ends_with(too_few), "{said:?}");
 
     // Where none passes, nobody is named, and that is not fairness.
     let tests = &mut record.evidence.as_mut().unwrap().tests;
@@ -209,7 +222,7 @@ fn markdown_keeps_names_in_their_place_and_folds_the_variants() {
     for said in [
         "- **Evidence**: seed 1, α = 0.05",
         "**Rank 2 (does not pass): if ",
-        "<details><summary>Holds in 15 of 20 variants.</summary>\n\n| variant | score |",
+        "<details><summary>Holds in 15 of 20 variants; against the same groups in 18.</summary>\n\n| variant | score |",
         "\n</details>\n",
         "## Hold-out\n",
     ] {
@@ -397,7 +410,7 @@ fn one_subgroup_is_told_in_full() {
         "  Evidence: p = 0.00012 alone",
         "  A & B: ",
         ", 95% interval 6.2% to 25.0% (BCa; percentile 12.5% to 50.0%).\n",
-        "  Holds in 15 of 20 variants.\n",
+        "  Holds in 15 of 20 variants; against the same groups in 18.\n",
         "not ranked",
     ] {
         assert!(part.text.contains(said), "{said}\n{}", part.text);

@@ -211,9 +211,9 @@ fn what_supports_findings_is_told_and_what_does_not_pass_is_grey() {
     let body = body(&page);
     for said in [
         "6 of ",
-        " findings pass at α = 0.05, under 6 of 6 definitions tested; the others do not.",
+        " findings pass at α = 0.05 among all subgroups of a definition, under 6 of 6 definitions tested; the others do not.",
         "<p class=\"evidence\">1 of ",
-        "<p class=\"evidence\">Not tested: evidence was gathered for other definitions.</p>",
+        "<p class=\"evidence\">Not tested: no test of this definition was asked for.</p>",
         "<span class=\"badge passes\">Passes</span>",
         "<span class=\"badge\">Stands by false discovery rate only</span>",
         "<span class=\"badge\">Compatible with chance</span>",
@@ -223,7 +223,8 @@ fn what_supports_findings_is_told_and_what_does_not_pass_is_grey() {
         "<span class=\"interval\">95% interval 6.2% to 25.0%</span>",
         "<summary>Each variant</summary>",
         "<section id=\"hold-out\"",
-        "<td class=\"number\">80%</td>",
+        "<td class=\"number\" data-label=\"Left\">80%</td>",
+        "<tr class=\"grey\"><td>",
         "<a href=\"#hold-out\">Hold-out</a>",
         "Level α</dt>",
         "not tested</td>",

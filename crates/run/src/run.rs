@@ -156,6 +156,11 @@ pub fn run_with(
         "audited",
         json!({ "subgroups": audit.subgroups.len(), "pairs": audit.sizes.pairs }),
     );
+    if let (Some(_), Some(column)) = (plan, &config.data.weight) {
+        notes.push(format!(
+            "tests and intervals take the weights in {column} as so many people; survey or sampling weights are not, and would make chance pass for a finding"
+        ));
+    }
     let evidence = match plan {
         None => None,
         Some(plan) => {

@@ -52,14 +52,16 @@ pub(crate) fn diff(args: DiffArgs) -> Result<ExitCode, Failure> {
     })
 }
 
-/// Refuses to heed only what passes where nothing can, because it was not tested.
+/// Refuses to heed only what passes where nothing can, because nothing was tested.
 fn check_tested(new: &Record, ids: &[String]) -> Result<(), Failure> {
-    let tests = new.evidence.iter().flat_map(|found| &found.tests);
-    let tested: Vec<&str> = tests.map(|tests| tests.definition.as_str()).collect();
-    match ids.iter().find(|id| !tested.contains(&id.as_str())) {
-        None => Ok(()),
-        Some(id) => Err(Failure::usage(format!(
-            "--passing: {id} was not tested in the newer audit, so nothing can pass by it"
-        ))),
+    if ids.iter().any(|id| new.tests_of(id).is_some()) {
+        return Ok(());
     }
+    Err(Failure::usage(format!(
+        "--passing: {} not tested in the newer audit, so nothing can pass; audit again with tests, or choose other definitions with -d",
+        match ids {
+            [id] => format!("{id} was"),
+            _ => "none of these definitions was".to_owned(),
+        }
+    )))
 }

@@ -75,6 +75,15 @@ impl Definition for EqualChoice {
         Some(chances.sum::<f64>().min(1.0))
     }
 
+    fn possible_scores(&self, pooled: &Pooled<'_>) -> Vec<f64> {
+        let actions = pooled.steps(Viewpoint::Macro).len();
+        (1..=actions).map(|choices| choices as f64).collect()
+    }
+
+    fn moves_in_steps(&self) -> bool {
+        true
+    }
+
     fn lists(&self, subgroup: &Subgroup, action: usize, g: usize) -> bool {
         let share = subgroup.effectiveness(action, g);
         share.is_some_and(|share| share.reaches(self.phi))

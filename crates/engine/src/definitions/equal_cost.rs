@@ -86,6 +86,26 @@ impl Definition for EqualCostOfEffectiveness {
         Some(pooled.pairs().map(chance).sum::<f64>().min(1.0))
     }
 
+    fn possible_scores(&self, pooled: &Pooled<'_>) -> Vec<f64> {
+        // Only a step that helps enough people can be the first at which a group reaches φ.
+        let sizes = pooled.sizes().iter();
+        let enough = sizes.map(|&size| self.phi.get().least_of(size)).min();
+        let mut steps = pooled.steps(self.viewpoint);
+        steps.retain(|&(_, helped)| enough.is_some_and(|enough| helped >= enough));
+        let mut costs: Vec<f64> = steps.into_iter().map(|(cost, _)| cost).collect();
+        costs.dedup();
+        let dearer = |(place, &from): (usize, &f64)| {
+            let dearer = costs[place + 1..].iter();
+            dearer.map(move |to| to - from).collect::<Vec<_>>()
+        };
+        let differences = costs.iter().enumerate().flat_map(dearer);
+        differences.chain([f64::INFINITY]).collect()
+    }
+
+    fn moves_in_steps(&self) -> bool {
+        true
+    }
+
     fn lists(&self, subgroup: &Subgroup, action: usize, g: usize) -> bool {
         let reached = subgroup.level_of_effectiveness(self.viewpoint, g, self.phi);
         let Some(Some(reached)) = reached else {

@@ -51,6 +51,10 @@ impl Definition for EqualEffectiveness {
         subgroup.tally(self.viewpoint, subgroup.cost_levels.len())
     }
 
+    fn possible_scores(&self, pooled: &Pooled<'_>) -> Vec<f64> {
+        pooled.widest_gaps(self.viewpoint, f64::INFINITY)
+    }
+
     fn chance(&self, pooled: &Pooled<'_>, score: f64) -> Option<f64> {
         Some(pooled.gap_of_ecd(self.viewpoint, f64::INFINITY, score))
     }

@@ -98,6 +98,12 @@ impl Definition for EqualMeanRecourse {
         compare::score_of_costs(means)
     }
 
+    fn possible_scores(&self, _: &Pooled<'_>) -> Vec<f64> {
+        // Nobody of a group may have recourse, unless that has a cost too.
+        let infinite = self.c_infinity.is_none().then_some(f64::INFINITY);
+        infinite.into_iter().collect()
+    }
+
     fn chance(&self, pooled: &Pooled<'_>, score: f64) -> Option<f64> {
         Some(pooled.gap_of_means(self.c_infinity, score))
     }

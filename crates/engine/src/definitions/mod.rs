@@ -102,6 +102,19 @@ pub trait Definition: fmt::Debug + Send + Sync {
         None
     }
 
+    /// Scores that might be found, whoever belongs to which group; not all of them need be possible.
+    /// Where shuffles show few different scores, these say what else could have been found.
+    fn possible_scores(&self, pooled: &Pooled<'_>) -> Vec<f64> {
+        let _ = pooled;
+        Vec::new()
+    }
+
+    /// Whether what is compared moves in steps, so that hardly anybody's leaving or joining moves it
+    /// at all.
+    fn moves_in_steps(&self) -> bool {
+        false
+    }
+
     /// Whether a comparative subgroup counterfactual lists an action for group `g`.
     fn lists(&self, subgroup: &Subgroup, action: usize, g: usize) -> bool {
         let _ = (subgroup, action, g);

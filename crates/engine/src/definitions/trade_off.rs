@@ -167,6 +167,10 @@ impl Definition for FairTradeOff {
         (levels == 1).then(|| subgroup.tally(self.viewpoint, levels))?
     }
 
+    fn possible_scores(&self, pooled: &Pooled<'_>) -> Vec<f64> {
+        pooled.widest_gaps(self.viewpoint, f64::INFINITY)
+    }
+
     fn chance(&self, pooled: &Pooled<'_>, score: f64) -> Option<f64> {
         // The widest gap is that of some cost level or action.
         let steps = pooled.steps(self.viewpoint).into_iter();

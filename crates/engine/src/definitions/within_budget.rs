@@ -71,6 +71,10 @@ impl Definition for EqualEffectivenessWithinBudget {
         subgroup.tally(self.viewpoint, subgroup.levels_within(self.budget))
     }
 
+    fn possible_scores(&self, pooled: &Pooled<'_>) -> Vec<f64> {
+        pooled.widest_gaps(self.viewpoint, self.budget)
+    }
+
     fn chance(&self, pooled: &Pooled<'_>, score: f64) -> Option<f64> {
         Some(pooled.gap_of_ecd(self.viewpoint, self.budget, score))
     }

@@ -4,6 +4,7 @@
 const SAME: f64 = 1e-9;
 
 /// One test of a family.
+#[derive(Clone)]
 pub(super) struct Member {
     /// Its p-value.
     pub(super) p: f64,
@@ -45,8 +46,9 @@ pub(super) fn step_down(members: &[Member], shuffles: usize, kept: f64) -> Vec<f
     adjusted
 }
 
-/// The greatest p-value that passes family-wise at α were it the smallest of all, if any does.
-pub(super) fn cut_off(members: &[Member], shuffles: usize, alpha: f64) -> Option<f64> {
+/// The greatest p-value that passes family-wise at α were it the smallest of all, if any does; at
+/// most `kept`, up to which p-values of shuffles are known.
+pub(super) fn cut_off(members: &[Member], shuffles: usize, alpha: f64, kept: f64) -> Option<f64> {
     let mut least = vec![1.0; shuffles];
     for &(shuffle, p) in members.iter().flat_map(|member| &member.shuffled) {
         let least: &mut f64 = &mut least[shuffle as usize];
@@ -58,7 +60,7 @@ pub(super) fn cut_off(members: &[Member], shuffles: usize, alpha: f64) -> Option
     let may = may.checked_sub(1)?;
     let first_too_many = least.get(may).copied().unwrap_or(1.0);
     // Just below it passes.
-    Some(first_too_many * (1.0 - 2.0 * SAME))
+    Some(kept.min(first_too_many * (1.0 - 2.0 * SAME)))
 }
 
 /// The p-values after Benjamini and Hochberg's correction, in the order of the members.
@@ -139,9 +141,11 @@ mod tests {
         let found = members(&[0.002, 0.06], &[&first, &second]);
         // The second is not compared with the first's shuffles any more.
         assert_eq!(step_down(&found, 4, 1.0), [0.4, 0.4]);
-        let cut = cut_off(&members(&[0.2], &[&first]), 4, 0.4).unwrap();
-        assert!(cut < 0.5 && cut > 0.49, "{cut}");
-        assert_eq!(cut_off(&members(&[0.2], &[&first]), 4, 0.1), None);
+        let cut = |alpha, kept| cut_off(&members(&[0.2], &[&first]), 4, alpha, kept);
+        let found = cut(0.4, 1.0).unwrap();
+        assert!(found < 0.5 && found > 0.49, "{found}");
+        assert_eq!(cut(0.4, 0.3), Some(0.3));
+        assert_eq!(cut(0.1, 1.0), None);
     }
 
     #[test]

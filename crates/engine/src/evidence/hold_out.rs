@@ -27,7 +27,7 @@ pub struct Halves<'a> {
     /// The definitions.
     pub definitions: &'a [Box<dyn Definition>],
     /// The seed, α, how many findings are carried over, and how often members are shuffled to test
-    /// them (1,000 times if never).
+    /// them.
     pub gathering: &'a Gathering,
     /// How the audits are made.
     pub options: &'a Options,
@@ -57,7 +57,8 @@ impl Halves<'_> {
         let wanted = self.groups.iter().map(|group| group.name.as_str());
         let least = self.suppress_below.unwrap_or(1).max(1);
         let options = (self.options.clone()).compare(wanted).min_group_size(least);
-        let mut found = audit(&first, model, &options, watch)?;
+        let found = audit(&first, model, &options, watch);
+        let mut found = found.map_err(|error| self.of_part(error))?;
         if let Some(k) = self.suppress_below {
             found = found.suppressed(k);
         }
@@ -65,7 +66,8 @@ impl Halves<'_> {
         let carried = self.first_findings(&found);
         keep(&mut found, carried.iter().flatten().map(|f| &f.predicate));
 
-        let (tested, individuals, _) = audit_again(&second, model, &found, &options, watch)?;
+        let again = audit_again(&second, model, &found, &options, watch);
+        let (tested, individuals, _) = again.map_err(|error| self.of_part(error))?;
         self.check_groups(&tested)?;
         let affected = |audit: &Audit| audit.groups.iter().map(|group| group.affected).collect();
         let mut halved = Halved {
@@ -110,6 +112,17 @@ impl Halves<'_> {
         }
     }
 
+    /// What is wrong with a part in which a group has nobody affected is its size.
+    fn of_part(&self, error: Error) -> Error {
+        let Error::TooFewGroups { kept, .. } = &error else {
+            return error;
+        };
+        let missing = self.groups.iter().find(|group| !kept.contains(&group.name));
+        missing.map_or(error, |group| Error::PartTooSmall {
+            group: group.name.clone(),
+        })
+    }
+
     /// The first findings of each definition, in order.
     fn first_findings(&self, found: &Audit) -> Vec<Vec<Carried>> {
         let rankings = found.rank_all(self.definitions);
@@ -136,11 +149,7 @@ impl Halves<'_> {
             family = family.suppressed(k);
         }
         let definition = &self.definitions[definition..=definition];
-        let mut gathering = *self.gathering;
-        if gathering.shuffles == 0 {
-            gathering.shuffles = Gathering::default().shuffles;
-        }
-        let work = || test(&family, individuals, definition, &gathering, watch);
+        let work = || test(&family, individuals, definition, self.gathering, watch);
         let tests = self.options.work(work)??;
         let tests = tests.into_iter().flat_map(|tests| tests.tested);
         let assess = |subgroup| definition.iter().find_map(|d| d.assess(subgroup));
@@ -153,11 +162,12 @@ impl Halves<'_> {
         let outcome = |finding: &Carried| {
             let (place, tested, assessment) = by_predicate.get(&finding.predicate)?;
             let against = names(&family, &assessment.against);
-            let passes = tested.family_wise <= gathering.alpha;
+            let passes = tested.family_wise <= self.gathering.alpha;
             Some(HeldOutTest {
                 members: family.subgroups[*place].members.clone(),
                 score: assessment.score,
                 p: tested.p,
+                source: tested.source,
                 family_wise: tested.family_wise,
                 confirmed: passes && against == finding.against,
                 against,

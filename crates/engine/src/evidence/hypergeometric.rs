@@ -162,6 +162,27 @@ impl<'f> Hypergeometric<'f> {
         (mode as u64).clamp(self.least(), self.most())
     }
 
+    /// The expected value of something between 0 and 1 that depends on the number, from above.
+    pub(super) fn expected(&self, of: impl Fn(u64) -> f64) -> f64 {
+        let mode = self.mode();
+        let up = mode..self.most() + 1;
+        let down = (self.least()..mode).rev();
+        self.outwards(up, &of) + self.outwards(down, &of)
+    }
+
+    /// Goes outwards from the mode, as long as numbers are likely enough to matter.
+    fn outwards(&self, numbers: impl Iterator<Item = u64>, of: &impl Fn(u64) -> f64) -> f64 {
+        let mut sum = 0.0;
+        for k in numbers {
+            let likely = self.exactly(k);
+            if likely < UNLIKELY {
+                return sum + self.at_least(k).min(self.at_most(k));
+            }
+            sum += likely * of(k);
+        }
+        sum
+    }
+
     /// Fisher's exact test, two-sided, for every number there can be.
     pub(super) fn fisher(&self) -> Fisher {
         let mode = self.mode();
@@ -187,6 +208,9 @@ impl<'f> Hypergeometric<'f> {
         Fisher::new(mode - below.len() as u64, below, &above)
     }
 }
+
+/// Numbers less likely than this are not looked at one by one.
+pub(super) const UNLIKELY: f64 = 1e-25;
 
 /// What is less likely than this is not told apart, and never said to be impossible.
 pub(super) const UNHEARD_OF: f64 = 1e-290;

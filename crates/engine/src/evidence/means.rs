@@ -7,12 +7,9 @@
 //! truth, however far in the tail.
 
 use super::Pooled;
-use super::hypergeometric::Hypergeometric;
+use super::hypergeometric::{Hypergeometric, UNLIKELY};
 use crate::definitions::SCORE_GAP;
 use crate::distribution::Viewpoint;
-
-/// Terms beyond this are left at their trivial bound.
-const NEGLIGIBLE: f64 = 1e-25;
 
 impl Pooled<'_> {
     /// How likely, at most, two groups' mean costs differ by at least `gap`: over those who can
@@ -107,7 +104,7 @@ impl Tails<'_> {
                 continue;
             }
             let likely = law.exactly(drawn);
-            if likely < NEGLIGIBLE {
+            if likely < UNLIKELY {
                 // Nor is any number farther out likelier.
                 return chance + law.at_least(drawn).min(law.at_most(drawn));
             }

@@ -34,20 +34,16 @@ pub use self::pooled::Pooled;
 pub use self::stability::Followed;
 pub use self::testing::test;
 pub use self::variants::{sample_seed, weight_draws};
-use crate::audit::Audit;
-use crate::definitions::Definition;
 use crate::ranking::{Ranked, Ranking};
 
 /// The findings that are looked at closely, by definition: the first of all that are unfair, and
 /// the first of those that pass. Without tests, only the former.
 pub(crate) fn closely(
-    audit: &Audit,
-    definitions: &[Box<dyn Definition>],
+    rankings: &[Ranking],
     tests: &[Tests],
     gathering: &Gathering,
 ) -> Vec<Vec<Ranked>> {
-    let rankings = audit.rank_all(definitions);
-    let of_definition = |ranking: Ranking| {
+    let of_definition = |ranking: &Ranking| {
         let tests = tests.iter().find(|t| t.definition == ranking.definition);
         let passes = |ranked: &Ranked| {
             let tested = tests.and_then(|tests| tests.tested.get(ranked.subgroup).copied()?);
@@ -64,7 +60,7 @@ pub(crate) fn closely(
         }
         first
     };
-    rankings.into_iter().map(of_definition).collect()
+    rankings.iter().map(of_definition).collect()
 }
 
 /// How evidence is gathered.
@@ -170,7 +166,7 @@ pub struct BootstrapIntervals {
     /// The percentile interval.
     pub percentile: Interval,
     /// The bias-corrected and accelerated interval; none where it is not defined, such as for a
-    /// value that is infinite or that no resample moves.
+    /// value that is infinite or that no resample moves, nor where what is compared moves in steps.
     pub bca: Option<Interval>,
 }
 
@@ -207,6 +203,9 @@ pub struct FindingStability {
     pub definition: String,
     /// The subgroup, by its place in the audit.
     pub subgroup: usize,
+    /// Whether it is among the first tenth of the unfair in the audit itself. If not, it has no place
+    /// to keep there.
+    pub among_first: bool,
     /// What became of it, one entry a variant; none where the subgroup is not there to be ranked.
     pub outcomes: Vec<Option<Outcome>>,
 }
@@ -223,6 +222,8 @@ pub struct Outcome {
     pub score: f64,
     /// The worse-off groups there.
     pub against: Vec<String>,
+    /// Whether these are the groups that it is against in the audit itself.
+    pub same_groups: bool,
     /// Whether it holds: against the same groups, and still among the first tenth of the unfair.
     pub holds: bool,
 }
@@ -230,11 +231,13 @@ pub struct Outcome {
 impl FindingStability {
     /// In how many variants the finding holds.
     pub fn holds(&self) -> usize {
-        let holds = |outcome: &Option<Outcome>| outcome.as_ref().is_some_and(|o| o.holds);
-        self.outcomes
-            .iter()
-            .filter(|outcome| holds(outcome))
-            .count()
+        self.outcomes.iter().flatten().filter(|o| o.holds).count()
+    }
+
+    /// In how many variants it is against the same groups, whatever its rank.
+    pub fn same_groups(&self) -> usize {
+        let outcomes = self.outcomes.iter().flatten();
+        outcomes.filter(|outcome| outcome.same_groups).count()
     }
 }
 
@@ -281,6 +284,8 @@ pub struct HeldOutTest {
     pub against: Vec<String>,
     /// The p-value alone.
     pub p: f64,
+    /// Where that comes from.
+    pub source: Source,
     /// The p-value after correction for all findings of the definition that were carried over.
     pub family_wise: f64,
     /// Whether it is confirmed: against the same groups, and family-wise at most α.

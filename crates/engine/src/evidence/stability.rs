@@ -27,6 +27,7 @@ struct Finding {
     definition: usize,
     subgroup: usize,
     against: Vec<String>,
+    among_first: bool,
     outcomes: Vec<Option<Outcome>>,
 }
 
@@ -38,14 +39,18 @@ impl<'a> Followed<'a> {
         tests: &[Tests],
         gathering: &Gathering,
     ) -> Self {
-        let findings = closely(audit, definitions, tests, gathering)
+        let rankings = audit.rank_all(definitions);
+        let findings = closely(&rankings, tests, gathering)
             .into_iter()
+            .zip(&rankings)
             .enumerate()
-            .flat_map(|(definition, first)| {
+            .flat_map(|(definition, (first, ranking))| {
+                let last = ranking.first_tenth().last().and_then(|ranked| ranked.rank);
                 first.into_iter().map(move |ranked| Finding {
                     definition,
                     subgroup: ranked.subgroup,
                     against: names(audit, &ranked.assessment.against),
+                    among_first: ranked.rank <= last,
                     outcomes: Vec::new(),
                 })
             });
@@ -97,6 +102,7 @@ impl<'a> Followed<'a> {
         let finding = |finding: Finding| FindingStability {
             definition: self.definitions[finding.definition].id(),
             subgroup: finding.subgroup,
+            among_first: finding.among_first,
             outcomes: finding.outcomes,
         };
         Stability {
@@ -129,11 +135,13 @@ impl<'a> Standings<'a> {
         let at = *self.at.get(&place)?;
         let ranked = &self.ranking.ranked[at];
         let against = names(audit, &ranked.assessment.against);
+        let same_groups = against == found;
         Some(Outcome {
             rank: ranked.rank,
             of: self.ranking.ranked.len(),
             score: ranked.assessment.score,
-            holds: against == found && at < self.first_tenth,
+            holds: same_groups && at < self.first_tenth,
+            same_groups,
             against,
         })
     }
@@ -285,7 +293,7 @@ mod tests {
             assert_eq!(outcome.against, ["f"]);
             assert!(outcome.of > 1 && outcome.score > 0.0);
             assert_eq!(finding.outcomes[1], None);
-            assert_eq!(finding.holds(), 1);
+            assert_eq!((finding.holds(), finding.same_groups()), (1, 1));
         }
     }
 
@@ -299,6 +307,7 @@ mod tests {
             let outcome = finding.outcomes[0].as_ref().unwrap();
             assert_eq!(outcome.against, ["m"]);
             assert!(!outcome.holds);
+            assert_eq!(finding.same_groups(), 0);
         }
     }
 
@@ -315,7 +324,8 @@ mod tests {
             let among = first
                 .iter()
                 .any(|ranked| ranked.subgroup == finding.subgroup);
-            assert_eq!(same.holds, among);
+            assert_eq!((same.holds, finding.among_first), (among, among));
+            assert!(same.same_groups);
             if let Some(fair) = &finding.outcomes[1] {
                 assert_eq!((fair.rank, fair.score, fair.holds), (None, 0.0, false));
             }

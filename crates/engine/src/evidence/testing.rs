@@ -21,12 +21,15 @@ use crate::error::Error;
 use crate::watch::{Phase, Watch};
 use crate::{Audit, Individuals};
 
-/// Of each family, about so many p-values of shuffles are kept, the smallest ones: enough to tell
+/// Of each family, at most so many p-values of shuffles are kept, the smallest ones: enough to tell
 /// what is rare among all of them, and few enough to fit in memory.
-const KEPT: f64 = 700_000.0;
+const KEPT: usize = 1_000_000;
 
-/// A score that at least this many deals reach is left to the shuffles; rarer ones are bounded.
-const RARE: usize = 20;
+/// About so many p-values of a family come in before it is seen whether they are too many.
+const AT_ONCE: f64 = 500_000.0;
+
+/// A score that more deals than this reach is left to the shuffles; rarer ones are bounded.
+const RARE: usize = 5;
 
 /// Tests the subgroups of an audit by each definition.
 ///
@@ -53,26 +56,36 @@ pub fn test(
         definitions,
         gathering,
         factorials: Factorials::up_to(people.unwrap_or(0)),
-        kept: (KEPT / (total as f64 * gathering.shuffles as f64)).min(1.0),
     };
-    let found: Vec<Vec<Option<Found>>> = audit
-        .subgroups
-        .par_iter()
-        .map(|subgroup| {
-            let found = testing.subgroup(subgroup);
-            let done = done.fetch_add(1, Ordering::Relaxed) + 1;
-            watch.tell(Phase::Evidence, done, total)?;
-            Ok(found)
-        })
-        .collect::<Result<_, Error>>()?;
-    let mut families: Vec<Vec<Option<Found>>> = definitions
+    // All of them if they are few; but what is above α cannot pass, whatever the others are.
+    let share = (KEPT / 2) as f64 / (total.max(1) as f64 * gathering.shuffles.max(1) as f64);
+    let kept = share.clamp(gathering.alpha, 1.0);
+    let mut families: Vec<Family> = definitions
         .iter()
-        .map(|_| Vec::with_capacity(found.len()))
+        .map(|_| Family {
+            found: Vec::with_capacity(audit.subgroups.len()),
+            kept,
+        })
         .collect();
-    for by_definition in found {
-        for (family, found) in families.iter_mut().zip(by_definition) {
-            family.push(found);
+    let expected = kept * gathering.shuffles as f64;
+    let at_once = (AT_ONCE / expected.max(1.0)).clamp(8.0, 512.0) as usize;
+    for subgroups in audit.subgroups.chunks(at_once) {
+        let kept: Vec<f64> = families.iter().map(|family| family.kept).collect();
+        let found: Vec<Vec<Option<Found>>> = subgroups
+            .par_iter()
+            .map(|subgroup| {
+                let found = testing.subgroup(subgroup, &kept);
+                let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+                watch.tell(Phase::Evidence, done, total)?;
+                Ok(found)
+            })
+            .collect::<Result<_, Error>>()?;
+        for by_definition in found {
+            for (family, found) in families.iter_mut().zip(by_definition) {
+                family.found.push(found);
+            }
         }
+        families.par_iter_mut().for_each(Family::prune);
     }
     let families = families.into_par_iter().zip(definitions);
     Ok(families
@@ -80,16 +93,41 @@ pub fn test(
         .collect())
 }
 
+/// What is known of all subgroups under one definition.
+struct Family {
+    found: Vec<Option<Found>>,
+    /// p-values of shuffles up to this are kept.
+    kept: f64,
+}
+
+impl Family {
+    /// Forgets the larger half of the p-values of shuffles if there are too many of them.
+    fn prune(&mut self) {
+        let shuffled = self.found.iter().flatten();
+        let mut all: Vec<f64> = shuffled
+            .flat_map(|found| found.member.shuffled.iter().map(|&(_, p)| p))
+            .collect();
+        if all.len() <= KEPT {
+            return;
+        }
+        let (_, &mut middle, _) = all.select_nth_unstable_by(KEPT / 2, f64::total_cmp);
+        // A hair below, so that all that equal what is kept are kept.
+        self.kept = middle * (1.0 - 1e-6);
+        for found in self.found.iter_mut().flatten() {
+            found.member.shuffled.retain(|&(_, p)| p <= self.kept);
+        }
+    }
+}
+
 struct Testing<'a> {
     individuals: &'a Individuals,
     definitions: &'a [Box<dyn Definition>],
     gathering: &'a Gathering,
     factorials: Factorials,
-    /// p-values of shuffles up to this are kept.
-    kept: f64,
 }
 
 /// What is known of one subgroup under one definition before the others are looked at.
+#[derive(Clone)]
 struct Found {
     member: Member,
     source: Source,
@@ -112,7 +150,8 @@ enum Plan<'a> {
 }
 
 impl Testing<'_> {
-    fn subgroup(&self, subgroup: &Subgroup) -> Vec<Option<Found>> {
+    /// Tests one subgroup; of each definition, p-values of shuffles up to `kept` are kept.
+    fn subgroup(&self, subgroup: &Subgroup, kept: &[f64]) -> Vec<Option<Found>> {
         let mut dealing = Dealing::new(self.individuals, subgroup);
         let totals = dealing.totals().to_vec();
         let plans: Vec<Plan<'_>> = self
@@ -124,15 +163,18 @@ impl Testing<'_> {
         let pooled = Pooled::new(subgroup, &totals, &self.factorials);
         let plans = plans.iter().zip(self.definitions).zip(drawn);
         plans
-            .map(|((plan, definition), drawn)| match plan {
+            .zip(kept)
+            .map(|(((plan, definition), drawn), &kept)| match plan {
                 Plan::Nothing => None,
                 Plan::Exact { law, fisher, .. } => {
                     let count = self.tallied(definition.as_ref(), subgroup)?;
-                    Some(self.exact(*law, fisher, count, &drawn, &subgroup.members))
+                    let mut found = self.exact(*law, fisher, count, &subgroup.members);
+                    found.member.shuffled = keep(drawn.into_iter(), kept);
+                    Some(found)
                 }
                 Plan::Shuffles => {
                     let score = definition.assess(subgroup)?.score;
-                    Some(self.by_shuffles(definition.as_ref(), &pooled, score, &drawn))
+                    Some(self.by_shuffles(definition.as_ref(), &pooled, score, drawn, kept))
                 }
             })
             .collect()
@@ -216,7 +258,6 @@ impl Testing<'_> {
         law: Hypergeometric<'_>,
         fisher: &Fisher,
         count: u64,
-        drawn: &[f64],
         members: &[u64],
     ) -> Found {
         let gap = |first: u64| {
@@ -230,7 +271,7 @@ impl Testing<'_> {
         Found {
             member: Member {
                 p: fisher.p(count),
-                shuffled: self.keep(drawn.iter().copied()),
+                shuffled: Vec::new(),
                 could_pass: least_score.is_some(),
             },
             source: Source::Exact,
@@ -243,25 +284,24 @@ impl Testing<'_> {
         definition: &dyn Definition,
         pooled: &Pooled<'_>,
         score: f64,
-        drawn: &[f64],
+        drawn: Vec<f64>,
+        kept: f64,
     ) -> Found {
         // What was found counts as one of the deals.
         let mut sorted: Vec<f64> = drawn.iter().copied().chain([score]).collect();
         sorted.sort_by(|a, b| b.total_cmp(a));
-        let steps = self.steps(definition, pooled, &sorted);
+        let tails = Tails::new(definition, pooled, self.gathering.shuffles);
+        let steps = tails.steps(&sorted);
         let of = |score: f64| {
             let step = steps.partition_point(|step| step.score > score + SCORE_GAP);
             &steps[step.min(steps.len() - 1)]
         };
-        let alpha = self.gathering.alpha;
-        let passing = steps
-            .iter()
-            .filter(|step| step.p <= alpha && step.score > 0.0);
-        let least_score = passing.map(|step| step.score).min_by(f64::total_cmp);
+        let shuffled = keep(drawn.iter().map(|&score| of(score).p), kept);
+        let least_score = tails.least_score(drawn, self.gathering.alpha);
         Found {
             member: Member {
                 p: of(score).p,
-                shuffled: self.keep(drawn.iter().map(|&score| of(score).p)),
+                shuffled,
                 could_pass: least_score.is_some(),
             },
             source: of(score).source,
@@ -269,42 +309,7 @@ impl Testing<'_> {
         }
     }
 
-    /// The p-value of each distinct score, the greatest first.
-    fn steps(&self, definition: &dyn Definition, pooled: &Pooled<'_>, sorted: &[f64]) -> Vec<Step> {
-        let mut steps: Vec<Step> = Vec::new();
-        let mut reached = 0;
-        let same = |a: &f64, b: &f64| a == b || a - b < SCORE_GAP;
-        for tied in sorted.chunk_by(same) {
-            reached += tied.len();
-            let mut step = Step {
-                score: tied[tied.len() - 1],
-                p: reached as f64 / sorted.len() as f64,
-                source: Source::Shuffles,
-            };
-            if reached <= RARE
-                && step.score > 0.0
-                && let Some(bound) = definition.chance(pooled, step.score)
-                && bound < step.p
-            {
-                step.p = bound.max(UNHEARD_OF);
-                step.source = Source::Bound;
-            }
-            // A greater score is not likelier.
-            if let Some(before) = steps.last()
-                && before.p > step.p
-            {
-                step.p = before.p;
-            }
-            steps.push(step);
-        }
-        steps
-    }
-
-    fn keep(&self, p: impl Iterator<Item = f64>) -> Vec<(u32, f64)> {
-        (0..).zip(p).filter(|&(_, p)| p <= self.kept).collect()
-    }
-
-    fn family(&self, definition: String, found: Vec<Option<Found>>) -> Tests {
+    fn family(&self, definition: String, Family { found, kept }: Family) -> Tests {
         let shuffles = self.gathering.shuffles;
         let mut rest = Vec::with_capacity(found.len());
         let mut members = Vec::with_capacity(found.len());
@@ -314,7 +319,7 @@ impl Testing<'_> {
                 (found.source, found.least_score)
             }));
         }
-        let family_wise = step_down(&members, shuffles, self.kept);
+        let family_wise = step_down(&members, shuffles, kept);
         let false_discovery = false_discovery(&members);
         let mut adjusted = members.iter().zip(family_wise).zip(false_discovery);
         let tested = rest.into_iter().map(|rest| {
@@ -330,10 +335,95 @@ impl Testing<'_> {
         });
         Tests {
             tested: tested.collect(),
-            cut_off: cut_off(&members, shuffles, self.gathering.alpha),
+            cut_off: cut_off(&members, shuffles, self.gathering.alpha, kept),
             definition,
         }
     }
+}
+
+/// How rare the scores of one subgroup under one definition are.
+///
+/// The smaller of two p-values is none. So the definition's bound counts where it is at most one part
+/// in as many as there are deals, and everywhere else that part is added to what the shuffles say: a
+/// p-value of at most x then has a chance of at most x, since either the one is that small or the
+/// other is.
+struct Tails<'a> {
+    definition: &'a dyn Definition,
+    pooled: &'a Pooled<'a>,
+    /// What was found, and the shuffles.
+    deals: f64,
+    /// Whether the definition bounds anything.
+    is_bounded: bool,
+}
+
+impl<'a> Tails<'a> {
+    fn new(definition: &'a dyn Definition, pooled: &'a Pooled<'a>, shuffles: usize) -> Self {
+        Self {
+            definition,
+            pooled,
+            deals: (shuffles + 1) as f64,
+            is_bounded: definition.chance(pooled, f64::INFINITY).is_some(),
+        }
+    }
+
+    /// The p-value of a score that so many deals reach, itself among them.
+    fn p(&self, score: f64, reached: usize) -> (f64, Source) {
+        if score > 0.0
+            && reached <= RARE
+            && let Some(bound) = self.definition.chance(self.pooled, score)
+            && bound <= 1.0 / self.deals
+        {
+            return (bound.max(UNHEARD_OF), Source::Bound);
+        }
+        let part = (reached + usize::from(self.is_bounded)) as f64 / self.deals;
+        (part.min(1.0), Source::Shuffles)
+    }
+
+    /// The p-value of each distinct score, the greatest first.
+    fn steps(&self, sorted: &[f64]) -> Vec<Step> {
+        let mut steps: Vec<Step> = Vec::new();
+        let mut reached = 0;
+        let same = |a: &f64, b: &f64| a == b || a - b < SCORE_GAP;
+        for tied in sorted.chunk_by(same) {
+            reached += tied.len();
+            let score = tied[tied.len() - 1];
+            let (p, source) = self.p(score, reached);
+            // A greater score is not likelier.
+            let before = steps.last().map_or(0.0, |before| before.p);
+            steps.push(Step {
+                score,
+                p: p.max(before),
+                source,
+            });
+        }
+        steps
+    }
+
+    /// The smallest score that would pass at α, alone, had it been found; none if no possible score
+    /// would. It does not depend on who belongs to which group: neither which tests are counted nor
+    /// what they could have shown may be decided by what was found.
+    fn least_score(&self, mut drawn: Vec<f64>, alpha: f64) -> Option<f64> {
+        drawn.sort_by(f64::total_cmp);
+        let mut scores = self.definition.possible_scores(self.pooled);
+        scores.extend(&drawn);
+        scores.retain(|&score| score > 0.0);
+        scores.sort_by(f64::total_cmp);
+        scores.dedup();
+        let fails = |&score: &f64| {
+            let below = drawn.partition_point(|&drawn| drawn < score - SCORE_GAP);
+            self.p(score, drawn.len() - below + 1).0 > alpha * (1.0 + 1e-9)
+        };
+        let least = *scores.get(scores.partition_point(fails))?;
+        // What no deal showed may be impossible, and then so is all that is greater.
+        let seen = drawn.last().is_some_and(|&most| most >= least - SCORE_GAP);
+        let chance = || self.definition.chance(self.pooled, least);
+        (seen || chance().is_none_or(|chance| chance > 0.0)).then_some(least)
+    }
+}
+
+/// The p-values of shuffles up to `kept`, with the number of the shuffle.
+fn keep(shuffled: impl Iterator<Item = f64>, kept: f64) -> Vec<(u32, f64)> {
+    (0..).zip(shuffled).filter(|&(_, p)| p <= kept).collect()
 }
 
 /// The smallest score from which on all pass at α. A gap in favour of one group may pass where a
@@ -353,4 +443,43 @@ struct Step {
     score: f64,
     p: f64,
     source: Source,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_too_many_p_values_the_smallest_are_kept() {
+        let of = |tests: usize| {
+            // As many of each as there are tests.
+            let shuffled: Vec<(u32, f64)> =
+                (0..1000).map(|i| (i, f64::from(i + 1) / 1e4)).collect();
+            let found = Found {
+                member: Member {
+                    p: 0.02,
+                    shuffled,
+                    could_pass: true,
+                },
+                source: Source::Shuffles,
+                least_score: None,
+            };
+            let found = std::iter::repeat_with(|| Some(found.clone())).take(tests);
+            let mut family = Family {
+                found: found.collect(),
+                kept: 0.1,
+            };
+            family.prune();
+            family
+        };
+        let few = of(KEPT / 1000);
+        assert_eq!(few.kept, 0.1);
+        let many = of(KEPT / 1000 + 1);
+        assert!(many.kept < 0.05 && many.kept > 0.049, "{}", many.kept);
+        for found in many.found.iter().flatten() {
+            let kept = &found.member.shuffled;
+            assert_eq!(kept.last().unwrap().1, 0.0499);
+            assert!(kept.iter().all(|&(_, p)| p <= many.kept));
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use facts_engine::evidence::HeldOut;
 
 use super::Followed;
-use super::words::{p_value, whole_percent};
+use super::words::{p_cell, p_value, whole_percent};
 use crate::grid::{Grid, Side};
 use crate::report::Report;
 use crate::text::{count, number};
@@ -117,7 +117,7 @@ pub(crate) fn held_out_cells(held: &HeldOut) -> [String; 8] {
         found,
         number(tested.score),
         left,
-        p_value(tested.p),
+        p_cell(tested.p, tested.source),
         p_value(tested.family_wise),
         yes(tested.confirmed).to_owned(),
     ]

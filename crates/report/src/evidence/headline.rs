@@ -1,7 +1,7 @@
 //! What an audit found, in a sentence or two, once chance is told apart.
 
 use super::Tally;
-use super::words::{NONE, level, plural, several};
+use super::words::{NONE, NOT_FAIR, level, plural, several};
 use crate::report::{Column, Report};
 use crate::text::count;
 
@@ -23,20 +23,22 @@ pub fn headline(report: &Report<'_>) -> Vec<String> {
     let alpha = level(found.gathering.alpha);
     let mut lines = match (passing, unfair) {
         (_, 0) => vec![format!(
-            "No subgroup is unfair under the {definitions} tested. That does not show that recourse is fair."
+            "No subgroup is unfair under the {definitions} tested. {NOT_FAIR}."
         )],
         (0, _) => vec![none_passes(sum(|tally| tally.false_discovery), &alpha)],
         _ => {
             let with = tested.iter().filter(|(_, tally)| tally.family_wise > 0);
             let passed = format!(
-                "{} of {} {} at α = {alpha}, under {} of {definitions} tested{}.",
+                "{} of {} {} at α = {alpha} among all subgroups of a definition, under {} of {definitions} tested{}.",
                 count(passing as u64),
                 several(unfair as u64, "finding"),
                 plural(passing, "pass", "passes"),
                 with.count(),
                 ["", "; the others do not"][usize::from(passing < unfair)],
             );
-            vec![against(report, &tested, passing), passed]
+            let together = together(report, &tested, found.gathering.shuffles, &alpha);
+            let against = against(report, &tested, passing);
+            [against, passed].into_iter().chain(together).collect()
         }
     };
     let untested = report.columns.len() - tested.len();
@@ -45,6 +47,43 @@ pub fn headline(report: &Report<'_>) -> Vec<String> {
         lines.push(format!("{definitions} not tested."));
     }
     lines
+}
+
+/// Each definition is a family of its own, so several of them have several chances to err. How many
+/// findings pass when that is taken into account, by Bonferroni's correction of what was corrected
+/// already; none where there is one definition only.
+fn together(
+    report: &Report<'_>,
+    tested: &[(&Column, Tally)],
+    shuffles: usize,
+    alpha: &str,
+) -> Option<String> {
+    let definitions = tested.len() as f64;
+    if tested.len() == 1 {
+        return None;
+    }
+    let limit = report.evidence()?.gathering.alpha / definitions;
+    let each = format!("α = {alpha} holds for each definition by itself");
+    if 1.0 / (shuffles + 1) as f64 > limit {
+        return Some(format!(
+            "{each}; {} are too few to tell what passes for all {definitions} together.",
+            several(shuffles as u64, "shuffle")
+        ));
+    }
+    let of_column = |(column, _): &(&Column, Tally)| {
+        let ranked = column.ranking.unfair().iter();
+        let tested = ranked.filter_map(|ranked| report.tested(column, ranked.subgroup));
+        tested.filter(|tested| tested.family_wise <= limit).count()
+    };
+    let passing: usize = tested.iter().map(of_column).sum();
+    Some(format!(
+        "{each}; for all {definitions} together (p times {definitions}), {} {}.",
+        match passing {
+            0 => "none".to_owned(),
+            some => count(some as u64),
+        },
+        plural(passing.max(1), "pass", "passes")
+    ))
 }
 
 /// That no finding passes, and that this is not fairness.
@@ -57,7 +96,7 @@ fn none_passes(by_rate: usize, alpha: &str) -> String {
             plural(by_rate, "stand", "stands"),
         ),
     };
-    format!("No finding passes at α = {alpha}: {chance}. That does not show that recourse is fair.")
+    format!("No finding passes at α = {alpha}: {chance}. {NOT_FAIR}.")
 }
 
 /// Against whom those that pass are.

@@ -38,6 +38,9 @@ pub struct FindingEvidence {
     pub small_groups: Vec<SmallGroup>,
     /// Intervals, if the finding was looked at closely.
     pub intervals: Option<Intervals>,
+    /// How many findings of each definition are looked at closely; 0 if no resamples were asked for.
+    #[serde(skip)]
+    pub looked_at: usize,
     /// How it fares under other settings and samples, if that was asked for.
     pub stability: Option<Followed>,
 }
@@ -99,6 +102,10 @@ pub struct Intervals {
 pub struct Followed {
     /// In how many variants it holds.
     pub holds: usize,
+    /// In how many it is against the same groups, whatever its rank.
+    pub same_groups: usize,
+    /// Whether it is among the first tenth of the unfair in the audit itself.
+    pub among_first: bool,
     /// What became of it in each.
     pub variants: Vec<Variant>,
 }
@@ -159,9 +166,7 @@ impl<'a> Report<'a> {
 
     /// The tests of a definition; none if it was not tested.
     pub fn tests(&self, column: &Column) -> Option<&'a Tests> {
-        let tests = self.evidence()?.tests.iter();
-        let mut of = tests.filter(|tests| tests.definition == column.ranking.definition);
-        of.next()
+        self.record.tests_of(&column.ranking.definition)
     }
 
     /// What the test of one subgroup under a definition says.
@@ -225,6 +230,7 @@ pub(crate) fn of_finding(
     let intervals = (evidence.intervals.iter()).find(|one| is_it(&one.definition, one.subgroup));
     FindingEvidence {
         alpha,
+        looked_at: looked_at(evidence),
         small_groups: small_groups(audit, subgroup),
         test,
         intervals: intervals.map(|one| Intervals {
@@ -237,6 +243,14 @@ pub(crate) fn of_finding(
             let finding = findings.find(|one| is_it(&one.definition, one.subgroup))?;
             Some(followed(finding, &stability.variants))
         }),
+    }
+}
+
+/// How many findings of each definition are looked at closely.
+pub(crate) fn looked_at(evidence: &Evidence) -> usize {
+    match evidence.gathering.resamples {
+        0 => 0,
+        _ => evidence.gathering.detailed,
     }
 }
 
@@ -282,6 +296,8 @@ fn followed(finding: &FindingStability, variants: &[String]) -> Followed {
     let outcomes = variants.iter().zip(&finding.outcomes);
     Followed {
         holds: finding.holds(),
+        same_groups: finding.same_groups(),
+        among_first: finding.among_first,
         variants: outcomes
             .map(|(variant, outcome)| Variant {
                 variant: variant.clone(),

@@ -48,6 +48,7 @@ fn finding(test: Option<FindingTest>) -> Csc {
         groups: vec![group("Female", 7), group("Male", 64)],
         significant: None,
         evidence: Some(FindingEvidence {
+            looked_at: 0,
             alpha: 0.05,
             test,
             small_groups: Vec::new(),
@@ -92,7 +93,7 @@ fn a_finding_that_does_not_pass_is_grey_and_says_what_could_have_been_shown() {
         words::lines(&csc),
         [
             "Compatible with chance: p = 0.03 alone, 0.61 among all 13,028 subgroups (family-wise), 0.2 (false discovery rate).",
-            "Groups of these sizes could show a score of 0.23 or more (alone, at α = 0.05).",
+            "Alone, a score of 0.23 or more would pass here at α = 0.05.",
         ]
     );
     let shown = text::csc(&csc, &Palette::COLOURED);
@@ -154,14 +155,17 @@ fn a_fair_subgroup_says_what_could_have_been_shown() {
     assert!(!csc.is_grey());
     assert_eq!(
         words::lines(&csc),
-        ["Groups of these sizes could show a score of 0.23 or more (alone, at α = 0.05)."]
+        ["Alone, a score of 0.23 or more would pass here at α = 0.05."]
     );
     let infinite = FindingTest {
         least_score: Some(f64::INFINITY),
         ..test(1.0, 1.0, 1.0)
     };
     let line = words::could_show(&infinite, 0.05);
-    assert!(line.contains("could show an infinite score only"), "{line}");
+    assert_eq!(
+        line,
+        "Alone, only an infinite score would pass here at α = 0.05."
+    );
 }
 
 #[test]
@@ -171,6 +175,18 @@ fn a_bound_is_said_to_be_one() {
         ..test(0.001, 0.01, 0.01)
     };
     assert!(words::test_line(&bound).starts_with("Evidence: p ≤ 0.001 alone"));
+}
+
+#[test]
+fn a_finding_without_intervals_says_why_where_others_have_some() {
+    let mut csc = finding(Some(test(0.000_12, 0.004, 0.000_6)));
+    if let Some(evidence) = &mut csc.evidence {
+        evidence.looked_at = 10;
+    }
+    let why = "No intervals: it is neither among the first 10 of its definition nor among the first 10 that pass.";
+    assert_eq!(words::lines(&csc).last().map(String::as_str), Some(why));
+    csc.against.clear();
+    assert_ne!(words::lines(&csc).last().map(String::as_str), Some(why));
 }
 
 #[test]
@@ -289,13 +305,16 @@ fn a_definition_says_how_many_pass() {
         say(found(430, 12, 31, 0)),
         "12 of 430 unfair subgroups pass at α = 0.05 family-wise; 31 stand by false discovery rate; the rest is compatible with chance."
     );
+    assert!(say(found(430, 12, 31, 5)).ends_with(
+        " with chance. In 5 of 1,000 subgroups no score could have passed, even alone."
+    ));
     assert_eq!(
         say(found(1, 1, 1, 0)),
         "1 of 1 unfair subgroup passes at α = 0.05 family-wise; 1 stands by false discovery rate."
     );
     assert_eq!(
         say(found(430, 0, 0, 312)),
-        "No finding passes at α = 0.05 family-wise; all 430 are compatible with chance. That does not show that recourse is fair: in 312 of 1,000 subgroups no score could have passed."
+        "No finding passes at α = 0.05 family-wise; all 430 are compatible with chance. That does not show that recourse is fair. In 312 of 1,000 subgroups no score could have passed, even alone."
     );
     assert_eq!(
         say(found(430, 0, 3, 0)),
@@ -314,16 +333,26 @@ fn variants_are_counted() {
         of: 1_200,
         score: f64::INFINITY,
         against: vec!["Female".to_owned()],
+        same_groups: true,
         holds,
     };
     let finding = FindingStability {
         definition: "equal-choice:0.3".to_owned(),
         subgroup: 0,
+        among_first: true,
         outcomes: vec![Some(outcome(true)), Some(outcome(false)), None],
     };
     let variants = ["support × 2", "support × ½", "sample 1"].map(str::to_owned);
-    let followed = followed(&finding, &variants);
-    assert_eq!(words::holds(&followed), "Holds in 1 of 3 variants.");
+    let mut followed = followed(&finding, &variants);
+    assert_eq!(
+        words::holds(&followed),
+        "Holds in 1 of 3 variants; against the same groups in 2."
+    );
+    followed.among_first = false;
+    assert_eq!(
+        words::holds(&followed),
+        "Against the same groups in 2 of 3 variants. To hold, it would have to be among the first tenth of the unfair, where it is not in the audit itself either: holds in 1."
+    );
     assert_eq!(
         grids::variants(&followed).text(0),
         "\

@@ -16,7 +16,7 @@ use crate::text::{count, number};
 pub const NONE: &str = "none was gathered: nothing here tells findings from chance";
 
 /// What stands where a definition was not tested.
-pub const NOT_TESTED: &str = "Not tested: evidence was gathered for other definitions.";
+pub const NOT_TESTED: &str = "Not tested: no test of this definition was asked for.";
 
 /// How the evidence of an audit was gathered, so that it can be gathered again.
 pub fn about(record: &Record) -> String {
@@ -87,10 +87,10 @@ pub const FIRST_PASSING: &str = "None of those above passes. The first that do:"
 /// How many findings of a definition pass.
 pub fn tally(tally: &Tally, alpha: f64) -> String {
     let alpha = level(alpha);
-    let (unfair, family) = (count(tally.unfair as u64), count(tally.family as u64));
+    let unfair = count(tally.unfair as u64);
     let by_rate = count(tally.false_discovery as u64);
     if tally.unfair == 0 {
-        return format!("No finding to test. {}", power(tally, &family));
+        return format!("No finding to test. {NOT_FAIR}.{}", powerless(tally));
     }
     if tally.family_wise > 0 {
         let rest = match tally.unfair - tally.false_discovery.max(tally.family_wise) {
@@ -98,11 +98,12 @@ pub fn tally(tally: &Tally, alpha: f64) -> String {
             _ => "; the rest is compatible with chance".to_owned(),
         };
         return format!(
-            "{} of {} {} at α = {alpha} family-wise; {by_rate} {} by false discovery rate{rest}.",
+            "{} of {} {} at α = {alpha} family-wise; {by_rate} {} by false discovery rate{rest}.{}",
             count(tally.family_wise as u64),
             several(tally.unfair as u64, "unfair subgroup"),
             plural(tally.family_wise, "pass", "passes"),
             plural(tally.false_discovery, "stand", "stands"),
+            powerless(tally)
         );
     }
     let chance = match tally.false_discovery {
@@ -113,21 +114,24 @@ pub fn tally(tally: &Tally, alpha: f64) -> String {
         ),
     };
     format!(
-        "No finding passes at α = {alpha} family-wise; {chance}. {}",
-        power(tally, &family)
+        "No finding passes at α = {alpha} family-wise; {chance}. {NOT_FAIR}.{}",
+        powerless(tally)
     )
 }
 
 /// That nothing found is not nothing there.
-fn power(tally: &Tally, family: &str) -> String {
-    let powerless = match tally.powerless {
+pub(super) const NOT_FAIR: &str = "That does not show that recourse is fair";
+
+/// In how many subgroups nothing could have been found.
+fn powerless(tally: &Tally) -> String {
+    match tally.powerless {
         0 => String::new(),
         powerless => format!(
-            ": in {} of {family} subgroups no score could have passed",
-            count(powerless as u64)
+            " In {} of {} no score could have passed, even alone.",
+            count(powerless as u64),
+            several(tally.family as u64, "subgroup")
         ),
-    };
-    format!("That does not show that recourse is fair{powerless}.")
+    }
 }
 
 /// What supports a finding, line by line: the test, what it could have shown, small groups,
@@ -152,6 +156,9 @@ pub fn about_finding(evidence: &FindingEvidence, score: f64, is_fair: bool) -> V
     }
     lines.extend(small(&evidence.small_groups));
     lines.extend(close_lines(evidence, score));
+    if evidence.intervals.is_none() && evidence.test.is_some() && !is_fair {
+        lines.extend(not_close(evidence.looked_at));
+    }
     lines
 }
 
@@ -159,7 +166,7 @@ pub fn about_finding(evidence: &FindingEvidence, score: f64, is_fair: bool) -> V
 pub fn close_lines(evidence: &FindingEvidence, score: f64) -> Vec<String> {
     let intervals = evidence.intervals.as_ref();
     let mut lines = intervals.map_or_else(Vec::new, |intervals| {
-        match untelling(score, intervals, &evidence.small_groups) {
+        match untelling(intervals, &evidence.small_groups) {
             Some(why) => vec![why],
             None => interval_lines(score, intervals, evidence.alpha),
         }
@@ -168,13 +175,20 @@ pub fn close_lines(evidence: &FindingEvidence, score: f64) -> Vec<String> {
     lines
 }
 
+/// Why a finding has no intervals though others have; none if none has.
+pub fn not_close(looked_at: usize) -> Option<String> {
+    (looked_at > 0).then(|| {
+        let first = count(looked_at as u64);
+        format!(
+            "No intervals: it is neither among the first {first} of its definition nor among the first {first} that pass."
+        )
+    })
+}
+
 /// What the test of a finding says.
 pub fn test_line(test: &FindingTest) -> String {
     let verdict = verdict(test.stands);
-    let sign = match test.source {
-        Source::Bound => "≤",
-        Source::Exact | Source::Shuffles => "=",
-    };
+    let sign = if is_bound(test.source) { "≤" } else { "=" };
     format!(
         "{verdict}: p {sign} {} alone, {} among all {} (family-wise), {} (false discovery rate).",
         p_value(test.p),
@@ -182,6 +196,17 @@ pub fn test_line(test: &FindingTest) -> String {
         several(test.family as u64, "subgroup"),
         p_value(test.false_discovery)
     )
+}
+
+/// Whether a p-value is only known not to be larger.
+fn is_bound(source: Source) -> bool {
+    source == Source::Bound
+}
+
+/// A p-value in a table: `≤ 3.1e-30` if it is only known not to be larger.
+pub fn p_cell(p: f64, source: Source) -> String {
+    let sign = if is_bound(source) { "≤ " } else { "" };
+    format!("{sign}{}", p_value(p))
 }
 
 /// What a finding stands against, in a few words.
@@ -201,12 +226,10 @@ pub fn could_show(test: &FindingTest, alpha: f64) -> String {
             "No score could pass here at α = {alpha}: chance alone shows each that is possible too often."
         ),
         Some(f64::INFINITY) => {
-            format!(
-                "Groups of these sizes could show an infinite score only (alone, at α = {alpha})."
-            )
+            format!("Alone, only an infinite score would pass here at α = {alpha}.")
         }
         Some(score) => format!(
-            "Groups of these sizes could show a score of {} or more (alone, at α = {alpha}).",
+            "Alone, a score of {} or more would pass here at α = {alpha}.",
             number(score)
         ),
     }
@@ -233,7 +256,7 @@ fn small(groups: &[SmallGroup]) -> Option<String> {
 
 /// Why the intervals of a finding tell nothing, if they do not: an interval of one point must not
 /// read as certainty.
-fn untelling(score: f64, intervals: &Intervals, small: &[SmallGroup]) -> Option<String> {
+fn untelling(intervals: &Intervals, small: &[SmallGroup]) -> Option<String> {
     let fewest = small.iter().min_by_key(|group| group.members);
     if let Some(few) = fewest.filter(|few| few.members < TOO_FEW) {
         return Some(format!(
@@ -249,7 +272,7 @@ fn untelling(score: f64, intervals: &Intervals, small: &[SmallGroup]) -> Option<
     (!moves(&intervals.score)).then(|| {
         format!(
             "No interval of the score: it is {} in {all} resamples, which cannot show how far it may be off.",
-            number(score)
+            number(intervals.score.percentile.low)
         )
     })
 }
@@ -282,10 +305,18 @@ fn interval_lines(score: f64, intervals: &Intervals, alpha: f64) -> Vec<String> 
 
 /// In how many variants a finding holds.
 pub fn holds(followed: &Followed) -> String {
+    let Followed {
+        holds, same_groups, ..
+    } = followed;
+    let variants = several(followed.variants.len() as u64, "variant");
+    if followed.among_first {
+        return format!(
+            "Holds in {holds} of {variants}; against the same groups in {same_groups}."
+        );
+    }
     format!(
-        "Holds in {} of {}.",
-        followed.holds,
-        several(followed.variants.len() as u64, "variant")
+        "Against the same groups in {same_groups} of {variants}. To hold, it would have to be among the \
+         first tenth of the unfair, where it is not in the audit itself either: holds in {holds}."
     )
 }
 
@@ -306,7 +337,8 @@ fn about_hold_out(held: &HoldOut, groups: &[String]) -> String {
     };
     format!(
         "Found among {} of the people (affected: {}), tested among the rest (affected: {}). \
-         What was found by looking for the largest scores shrinks among people who were not looked \
+         Subgroups and actions were mined anew in the first part, so these are not always the \
+         findings listed above. What was found by looking for the largest scores shrinks among people who were not looked \
          at: what is left is the honest size. Where it turned, others are worse off there.",
         whole_percent(held.share),
         among(&held.found_among),

@@ -31,6 +31,7 @@ const CHARTING: &str = include_str!("assets/vendor/uplot/uPlot.iife.min.js");
 /// One module in several files: what a later one uses, an earlier one declares.
 const SCRIPT: &str = concat!(
     include_str!("assets/format.js"),
+    include_str!("assets/shares.js"),
     include_str!("assets/payload.js"),
     include_str!("assets/elements.js"),
     include_str!("assets/charts.js"),

@@ -7,7 +7,6 @@ use facts_engine::ranking::Ranked;
 
 use super::Sheet;
 use crate::evidence::{Stands, Tally};
-use crate::finding::finding_id;
 use crate::report::{Column, Report};
 
 /// How many findings of each definition stand: a row for each, without numbers if it was not tested.
@@ -120,6 +119,10 @@ pub fn stability(report: &Report<'_>) -> Sheet {
         outcomes().map(|o| o.map_or_else(String::new, |o| o.against.join("; "))),
     );
     sheet.flag(
+        "same_groups",
+        outcomes().map(|o| Some(o.is_some_and(|o| o.same_groups))),
+    );
+    sheet.flag(
         "holds",
         outcomes().map(|o| Some(o.is_some_and(|o| o.holds))),
     );
@@ -134,6 +137,8 @@ pub fn hold_out(report: &Report<'_>) -> Sheet {
     let mut sheet = Sheet::new();
     let found = || rows.iter().map(|(_, one)| *one);
     let tested = || rows.iter().map(|(_, one)| one.tested.as_ref());
+    let id = |one: &HeldOut| report.finding_id(&one.predicate, &one.definition);
+    sheet.text("finding", found().map(id));
     let definitions = rows
         .iter()
         .map(|(column, _)| column.ranking.definition.clone());
@@ -153,6 +158,8 @@ pub fn hold_out(report: &Report<'_>) -> Sheet {
         tested().map(|one| against(one).unwrap_or_default()),
     );
     sheet.number("p", tested().map(|one| Some(one?.p)));
+    let source = |one: Option<&HeldOutTest>| one.map_or("", |one| named_source(one.source));
+    sheet.text("source", tested().map(|one| source(one).to_owned()));
     sheet.number("family_wise", tested().map(|one| Some(one?.family_wise)));
     sheet.flag(
         "confirmed",
@@ -199,8 +206,7 @@ fn named<'r>(
     let audit = &report.record.audit;
     let text = |subgroup: usize| audit.text(&audit.subgroups[subgroup].predicate);
     let id = |(column, subgroup): (&Column, usize)| {
-        let names = audit.groups.iter().map(|group| group.name.as_str());
-        finding_id(&text(subgroup), &column.ranking.definition, names)
+        report.finding_id(&text(subgroup), &column.ranking.definition)
     };
     sheet.text("finding", rows.clone().map(id));
     let definitions = rows.clone().map(|row| row.0.ranking.definition.clone());

@@ -108,12 +108,14 @@ fn stability(ranking: &Ranking) -> Option<FindingStability> {
                 first.assessment.score
             },
             against: vec![SCRIPT.to_owned()],
+            same_groups: variant != 4,
             holds: variant > 4,
         })
     };
     Some(FindingStability {
         definition: ranking.definition.clone(),
         subgroup: first.subgroup,
+        among_first: true,
         outcomes: (0..20).map(outcome).collect(),
     })
 }
@@ -147,6 +149,7 @@ fn hold_out(audit: &Audit, ranking: &Ranking) -> HoldOut {
                     score: 0.4,
                     against: vec![SCRIPT.to_owned()],
                     p: 0.003,
+                    source: Source::Bound,
                     family_wise: 0.03,
                     confirmed: true,
                 }),
@@ -159,6 +162,7 @@ fn hold_out(audit: &Audit, ranking: &Ranking) -> HoldOut {
                     score: 0.6,
                     against: vec!["A & B".to_owned()],
                     p: 0.9,
+                    source: Source::Shuffles,
                     family_wise: 1.0,
                     confirmed: false,
                 }),

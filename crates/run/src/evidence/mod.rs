@@ -56,6 +56,11 @@ impl Plan {
         enough_shuffles(&plan.gathering)?;
         if let Some(share) = plan.hold_out {
             between_0_and_1("evidence.hold-out", share)?;
+            if plan.gathering.shuffles == 0 {
+                return Err(Failure::usage(
+                    "evidence.hold-out tests what it finds, but evidence.shuffles is 0; raise --shuffles, or leave the hold-out",
+                ));
+            }
         }
         let Gathering {
             shuffles,
@@ -93,12 +98,19 @@ fn at_most(key: &str, value: usize) -> Result<(), Failure> {
     )))
 }
 
-/// Refuses so few shuffles that nothing could pass: what was found counts as one of them.
+/// Refuses so few shuffles that nothing could pass, and levels for which there are never enough.
 fn enough_shuffles(gathering: &Gathering) -> Result<(), Failure> {
     let Gathering {
         shuffles, alpha, ..
     } = *gathering;
-    let needed = (1.0 / alpha - 1e-9).ceil() as usize - 1;
+    // What was found counts as one of the deals, and one part of them is given to the bounds.
+    let needed = (2.0 / alpha - 1e-9).ceil() as usize - 1;
+    if needed > MOST {
+        return Err(Failure::usage(format!(
+            "evidence.alpha is {alpha}, but {MOST} shuffles, which are the most there can be, tell nothing below {}",
+            2.0 / (MOST + 1) as f64
+        )));
+    }
     if shuffles == 0 || shuffles >= needed {
         return Ok(());
     }

@@ -157,11 +157,18 @@ fn so_few_shuffles_that_nothing_could_pass_are_refused() {
         let made = run_with(&config, &people(), given(), &Silent);
         made.err().map(|failure| failure.to_string())
     };
-    let few = refused(&["evidence.shuffles=18"]).unwrap();
-    assert!(few.contains("fewer than 19"), "{few}");
-    assert_eq!(refused(&["evidence.shuffles=19"]), None);
-    let strict = refused(&["evidence.shuffles=998", "evidence.alpha=0.001"]).unwrap();
-    assert!(strict.contains("fewer than 999"), "{strict}");
+    let few = refused(&["evidence.shuffles=38"]).unwrap();
+    assert!(few.contains("fewer than 39"), "{few}");
+    assert_eq!(refused(&["evidence.shuffles=39"]), None);
+    let strict = refused(&["evidence.shuffles=1998", "evidence.alpha=0.001"]).unwrap();
+    assert!(strict.contains("fewer than 1999"), "{strict}");
+    let never = refused(&["evidence.alpha=0.0000001"]).unwrap();
+    assert!(never.contains("tell nothing below 0.000001"), "{never}");
+    let untested = refused(&["evidence.shuffles=0", "evidence.hold-out=0.5"]).unwrap();
+    assert!(
+        untested.contains("but evidence.shuffles is 0"),
+        "{untested}"
+    );
     let many = refused(&["evidence.shuffles=99999999999"]).unwrap();
     assert!(many.contains("at most 1000000"), "{many}");
 }

@@ -33,7 +33,7 @@ pub fn intervals_of_first(
     gathering: &Gathering,
     watch: Watch<'_>,
 ) -> Result<Vec<FindingIntervals>, Error> {
-    let closely = closely(audit, definitions, tests, gathering);
+    let closely = closely(&audit.rank_all(definitions), tests, gathering);
     let findings: Vec<(&dyn Definition, usize)> = (definitions.iter().zip(&closely))
         .flat_map(|(definition, first)| {
             let first = first.iter();
@@ -78,18 +78,21 @@ pub fn intervals(
         let infinite = number.again.iter().filter(|score| score.is_infinite());
         infinite.count() as f64 / number.again.len() as f64
     };
+    let intervals = |number: Resampled| {
+        let intervals = number.intervals(gathering.alpha);
+        // What each person contributes, which BCa asks, says little of steps.
+        let bca = intervals.bca.filter(|_| !definition.moves_in_steps());
+        BootstrapIntervals { bca, ..intervals }
+    };
     let score = numbers.pop()?;
     let gap = numbers.pop()?;
     Some(FindingIntervals {
         definition: definition.id(),
         subgroup: place,
         infinite: infinite(&score),
-        values: numbers
-            .into_iter()
-            .map(|number| number.intervals(gathering.alpha))
-            .collect(),
-        gap: gap.intervals(gathering.alpha),
-        score: score.intervals(gathering.alpha),
+        values: numbers.into_iter().map(intervals).collect(),
+        gap: intervals(gap),
+        score: intervals(score),
     })
 }
 

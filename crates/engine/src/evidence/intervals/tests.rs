@@ -209,13 +209,18 @@ proptest! {
         let finding = Finding::new(parsed.as_ref(), &audit.subgroups[0], Vec::new()).unwrap();
         let lot = finding.lot(gathering.seed);
         let of = |people: &[Vec<Person>], g: usize| value(definition, &people[g]);
+        let expected = |slow: Slow| {
+            let mut intervals = slow.intervals(0.1);
+            intervals.bca = intervals.bca.filter(|_| definition != "equal-choice:0.5");
+            intervals
+        };
         for g in 0..groups.len() {
             let slow = slow(&people, |people| of(people, g), lot);
-            assert_same(fast.values[g], slow.intervals(0.1));
+            assert_same(fast.values[g], expected(slow));
         }
         let (worst, best) = worst_and_best(&finding.found);
         let gap = slow(&people, |people| difference(of(people, worst), of(people, best)), lot);
-        assert_same(fast.gap, gap.intervals(0.1));
+        assert_same(fast.gap, expected(gap));
         let score = slow(&people, |people| {
             let all: Vec<f64> = (0..groups.len()).map(|g| of(people, g)).collect();
             let widest = all.iter().flat_map(|&a| all.iter().map(move |&b| difference(a, b)));
@@ -224,7 +229,7 @@ proptest! {
         }, lot);
         let infinite = score.again.iter().filter(|score| score.is_infinite()).count();
         prop_assert_eq!(fast.infinite, infinite as f64 / 200.0);
-        assert_same(fast.score, score.intervals(0.1));
+        assert_same(fast.score, expected(score));
     }
 }
 

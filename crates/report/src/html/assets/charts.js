@@ -343,7 +343,7 @@ function drawMarks(plot, index, group, grey, colours) {
     ctx.lineWidth = devicePixelRatio;
     ctx.stroke(path);
   } else {
-    ctx.globalAlpha = grey ? 0.22 : 0.6;
+    ctx.globalAlpha = grey ? 0.35 : 0.6;
     ctx.fillStyle = colours.groups[group % MARKS];
     ctx.fill(path);
   }

@@ -8,7 +8,14 @@ function wayItem(audit, s, g, action) {
     element("span", { class: "effect" },
       flipped === null ? null : [bar(flipped / members, g), " "],
       element("b", {}, flipped === null ? SUPPRESSED : percent(flipped, members))), " ",
-    element("span", { class: "cost" }, `cost ${number(audit.costOf[action])}`));
+    element("span", { class: "cost" }, `cost ${number(audit.costOf[action])}`), " ",
+    flipped === null || !audit.intervals ? null
+      : interval(audit, clopperPearson(flipped, members, audit.intervals.alpha), "interval within"));
+}
+
+/** `95% interval 28.8% to 51.5%`. */
+function interval(audit, bounds, kind = "interval") {
+  return element("span", { class: kind }, `${audit.intervals.confidence} interval ${bounds}`);
 }
 
 function side(audit, column, s, g) {
@@ -16,10 +23,12 @@ function side(audit, column, s, g) {
   const members = audit.members[g][s];
   const listed = audit.isSuppressed(column, s) ? audit.actions(s) : audit.listed(column, s, g);
   const ways = listed.map((action) => wayItem(audit, s, g, action));
+  const bounds = column.close[s]?.values[g];
   const covered = `${percent(members, group.affected)} covered (${count(members)} of ${count(group.affected)})`;
   return element("div", { class: "side" },
     element("h3", {}, mark(g), " ", name(group.name), " ", element("small", {}, covered)),
-    element("p", { class: "compared" }, "Compared: ", element("b", {}, audit.value(column, s, g))),
+    element("p", { class: "compared" }, "Compared: ", element("b", {}, audit.value(column, s, g)),
+      bounds ? [" ", interval(audit, bounds)] : null),
     ways.length === 0
       ? element("p", { class: "none" }, "No recourse for this subgroup.")
       : element("ul", { class: "ways" }, ways));
@@ -48,7 +57,7 @@ const SMALL = 30;
 
 /** What the test of a finding says, line by line, as the other forms of report say it. */
 function testLines(audit, column, s) {
-  if (!column.tests) return [column.has_evidence ? "Not tested: evidence was gathered for other definitions." : null];
+  if (!column.tests) return [column.has_evidence ? "Not tested: no test of this definition was asked for." : null];
   const { tests } = column;
   const stands = audit.stands(column, s);
   const isFair = !audit.isUnfair(column, s);
@@ -64,8 +73,8 @@ function couldShow(tests, s) {
   const least = tests.least[s];
   if (least === 0) return `No score could pass here at α = ${tests.alpha}: chance alone shows each that is possible too often.`;
   const score = tests.leastTexts[least - 1];
-  return score === "∞" ? `Groups of these sizes could show an infinite score only (alone, at α = ${tests.alpha}).`
-    : `Groups of these sizes could show a score of ${score} or more (alone, at α = ${tests.alpha}).`;
+  return score === "∞" ? `Alone, only an infinite score would pass here at α = ${tests.alpha}.`
+    : `Alone, a score of ${score} or more would pass here at α = ${tests.alpha}.`;
 }
 
 /** The groups with few members. */
@@ -88,7 +97,8 @@ function variantsTable(rows) {
 function support(audit, column, s) {
   if (!column.has_evidence || audit.isSuppressed(column, s)) return null;
   const close = column.close[s] ?? { lines: [], variants: [] };
-  const lines = [...testLines(audit, column, s), smallLine(audit, s), ...close.lines].filter(Boolean);
+  const notClose = close.intervals || !column.tests || !audit.isUnfair(column, s) ? null : audit.intervals.not_close;
+  const lines = [...testLines(audit, column, s), smallLine(audit, s), ...close.lines, notClose].filter(Boolean);
   return element("div", { class: "support" },
     lines.map((line) => element("p", {}, line)),
     close.variants.length > 0 && element("details", {}, element("summary", {}, "Each variant"),

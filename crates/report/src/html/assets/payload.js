@@ -52,6 +52,7 @@ class Audit {
     this.changes = header.changes;
     this.costs = header.costs;
     this.againstSets = header.against;
+    this.intervals = header.intervals;
     this.affected = header.groups.reduce((sum, group) => sum + group.affected, 0);
     this.readPredicates(numbers, header.items);
     this.readActions(numbers);

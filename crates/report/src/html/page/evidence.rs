@@ -24,7 +24,14 @@ pub(in super::super) struct Support {
 /// Findings of one part of the people, tested among the others.
 pub(in super::super) struct HoldOutPart {
     pub(in super::super) about: String,
-    pub(in super::super) rows: Vec<(String, [String; 8])>,
+    pub(in super::super) rows: Vec<HoldOutRow>,
+}
+
+/// One of them.
+pub(in super::super) struct HoldOutRow {
+    pub(in super::super) definition: String,
+    pub(in super::super) cells: [String; 8],
+    pub(in super::super) confirmed: bool,
 }
 
 /// What supports a finding; none if no evidence was gathered.
@@ -55,7 +62,11 @@ pub(super) fn hold_out(report: &Report<'_>) -> Option<HoldOutPart> {
     Some(HoldOutPart {
         about,
         rows: findings
-            .map(|(title, held)| (title.to_owned(), grids::held_out_cells(held)))
+            .map(|(title, held)| HoldOutRow {
+                definition: title.to_owned(),
+                cells: grids::held_out_cells(held),
+                confirmed: held.tested.as_ref().is_some_and(|tested| tested.confirmed),
+            })
             .collect(),
     })
 }

@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::{Dictionary, Numbers};
 use crate::evidence::words::{self, p_value};
-use crate::evidence::{FindingEvidence, Stands, grids, of_finding};
+use crate::evidence::{FindingEvidence, Stands, grids, looked_at, of_finding, of_value};
 use crate::report::{Column, Report};
 use crate::text::number;
 
@@ -29,11 +29,36 @@ pub(super) struct HeaderTests {
     least: Vec<String>,
 }
 
+/// What is said about all intervals.
+#[derive(Serialize)]
+pub(super) struct HeaderIntervals {
+    alpha: f64,
+    /// How sure they are, such as `95%`.
+    confidence: String,
+    /// Why a finding has none, if it has none; none if none has.
+    not_close: Option<String>,
+}
+
+/// What is said about all intervals; none if no evidence was gathered.
+pub(super) fn intervals(report: &Report<'_>) -> Option<HeaderIntervals> {
+    let found = report.evidence()?;
+    let alpha = found.gathering.alpha;
+    Some(HeaderIntervals {
+        alpha,
+        confidence: words::confidence(alpha),
+        not_close: words::not_close(looked_at(found)),
+    })
+}
+
 /// What was found by looking closely at one subgroup.
 #[derive(Serialize)]
 pub(super) struct HeaderClose {
+    /// Whether it has intervals.
+    intervals: bool,
     /// Intervals and stability, line by line.
     lines: Vec<String>,
+    /// The interval of what is compared in each group, where it tells something.
+    values: Vec<Option<String>>,
     /// What became of it in each variant.
     variants: Vec<[String; 6]>,
 }
@@ -119,14 +144,22 @@ pub(super) fn close(report: &Report<'_>, column: &Column) -> BTreeMap<usize, Hea
         .filter(|ranked| subgroups.contains(&ranked.subgroup))
         .map(|ranked| {
             let all = of_finding(audit, found, definition, ranked.subgroup);
-            (ranked.subgroup, closely(&all, ranked))
+            let values = ranked.assessment.values.iter().enumerate();
+            let values = values.map(|(g, &value)| {
+                let interval = of_value(found, definition, ranked.subgroup, g)?;
+                let members = audit.subgroups[ranked.subgroup].members[g];
+                words::best_of_value(value, &interval, members)
+            });
+            (ranked.subgroup, closely(&all, values.collect(), ranked))
         })
         .collect()
 }
 
-fn closely(all: &FindingEvidence, ranked: &Ranked) -> HeaderClose {
+fn closely(all: &FindingEvidence, values: Vec<Option<String>>, ranked: &Ranked) -> HeaderClose {
     let variants = all.stability.iter().flat_map(|followed| &followed.variants);
     HeaderClose {
+        intervals: all.intervals.is_some(),
+        values,
         lines: words::close_lines(all, ranked.assessment.score),
         variants: variants.map(grids::variant_cells).collect(),
     }

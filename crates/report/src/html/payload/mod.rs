@@ -24,7 +24,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde::Serialize;
 
-use self::evidence::{HeaderClose, HeaderTests};
+use self::evidence::{HeaderClose, HeaderIntervals, HeaderTests};
 use crate::report::{Column, Report};
 use crate::text::{number, value};
 
@@ -39,6 +39,8 @@ struct Header<'a> {
     costs: Vec<f64>,
     /// The sets of worse-off groups that occur.
     against: Vec<Vec<usize>>,
+    /// About intervals; none if no evidence was gathered.
+    intervals: Option<HeaderIntervals>,
     columns: Vec<HeaderColumn<'a>>,
 }
 
@@ -116,6 +118,7 @@ pub(super) fn encode(report: &Report<'_>) -> String {
             .collect(),
         costs: costs.entries.into_iter().map(f64::from_bits).collect(),
         against: against.entries,
+        intervals: evidence::intervals(report),
         columns,
     };
     let header = serde_json::to_vec(&header).expect("a header of texts and numbers is JSON");
