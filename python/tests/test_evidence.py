@@ -131,7 +131,7 @@ def test_variants_and_the_hold_out_are_frames(whole: facts.Audit) -> None:
     one = stability[stability["finding"] == stability["finding"][0]]
     assert list(one["variant"]) == variants
     said = whole.explain(one["subgroup"].iloc[0])
-    assert f"Holds in {one['holds'].sum()} of 20 variants." in said
+    assert f"Holds in {one['holds'].sum()} of 20 variants; against the same groups in {one['same_groups'].sum()}." in said
     assert variants[0] in said
     held = whole.hold_out()
     both = held[held["left"].notna()]
