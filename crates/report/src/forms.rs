@@ -15,6 +15,8 @@ pub struct Form {
     pub file: &'static str,
     /// One line about it, for help texts.
     pub about: &'static str,
+    /// Whether it shows chosen findings; if not, it holds all subgroups whatever is chosen.
+    pub chooses: bool,
     /// Writes it.
     pub write: fn(&Report<'_>, &Showing) -> Result<Vec<u8>, Failure>,
 }
@@ -25,48 +27,56 @@ pub const FORMS: &[Form] = &[
         name: "text",
         file: "report.txt",
         about: "plain text, as on the terminal",
+        chooses: true,
         write: |report, showing| Ok(text::report(report, showing, &Palette::PLAIN).into_bytes()),
     },
     Form {
         name: "markdown",
         file: "report.md",
         about: "Markdown, for pull requests and notes",
+        chooses: true,
         write: |report, showing| Ok(markdown::markdown(report, showing).into_bytes()),
     },
     Form {
         name: "json",
         file: "report.json",
         about: "JSON, for programs (docs/schema/report.schema.json)",
+        chooses: true,
         write: |report, showing| Ok(json::json(report, showing)?),
     },
     Form {
         name: "html",
         file: "report.html",
         about: "one page to open in a browser: tables, plots, every subgroup",
+        chooses: false,
         write: |report, _| Ok(crate::html::html(report).into_bytes()),
     },
     Form {
         name: "csv",
         file: "subgroups.csv",
         about: "all subgroups by all definitions, as CSV",
+        chooses: false,
         write: |report, _| Ok(csv::csv(&sheets::subgroups(report))),
     },
     Form {
         name: "parquet",
         file: "subgroups.parquet",
         about: "all subgroups by all definitions, as Parquet",
+        chooses: false,
         write: |report, _| Ok(parquet::parquet(&sheets::subgroups(report))?),
     },
     Form {
         name: "actions-csv",
         file: "actions.csv",
         about: "all pairs of a subgroup and an action, as CSV",
+        chooses: false,
         write: |report, _| Ok(csv::csv(&sheets::actions(report))),
     },
     Form {
         name: "actions-parquet",
         file: "actions.parquet",
         about: "all pairs of a subgroup and an action, as Parquet",
+        chooses: false,
         write: |report, _| Ok(parquet::parquet(&sheets::actions(report))?),
     },
 ];

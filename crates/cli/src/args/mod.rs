@@ -531,6 +531,25 @@ pub(crate) struct ShowingArgs {
     pub(crate) least_cost: bool,
 }
 
+impl ShowingArgs {
+    /// Whether anything is chosen.
+    pub(crate) fn any(&self) -> bool {
+        let choices = [
+            self.top.is_some(),
+            self.wanted.is_some(),
+            self.against.is_some(),
+            self.passing,
+            self.fair,
+            self.drop_contained,
+            self.all_actions,
+            self.min_effectiveness.is_some(),
+            self.max_cost.is_some(),
+            self.least_cost,
+        ];
+        choices.contains(&true)
+    }
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct ShowArgs {
     /// The saved audit

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use facts_report::text::{self, Palette, count, percent};
-use facts_report::{Record, Report, Wanted, evidence, finding_id, overview};
+use facts_report::{FORMS, Record, Report, Wanted, evidence, finding_id, overview};
 use facts_run::{Config, Failure, Listener, definitions_for, files, saved};
 
 use super::audit::form;
@@ -37,6 +37,12 @@ pub(crate) fn show(args: ShowArgs, reporter: &Reporter) -> Result<ExitCode, Fail
     } else if args.tables {
         Page::Text(tables(&report, &palette))
     } else if let Some(name) = &args.format {
+        let holds_all = FORMS.iter().any(|form| form.name == name && !form.chooses);
+        if holds_all && args.showing.any() {
+            reporter.note(&format!(
+                "{name} holds all subgroups: what is chosen of them plays no part in it"
+            ));
+        }
         Page::Bytes(form(name, &report, &showing)?)
     } else {
         Page::Text(text::report(&report, &showing, &palette))
