@@ -59,7 +59,7 @@ pub fn test(
     };
     // All of them if they are few; but what is above α cannot pass, whatever the others are.
     let share = (KEPT / 2) as f64 / (total.max(1) as f64 * gathering.shuffles.max(1) as f64);
-    let kept = share.clamp(gathering.alpha, 1.0);
+    let kept = share.max(gathering.alpha).min(1.0);
     let mut families: Vec<Family> = definitions
         .iter()
         .map(|_| Family {
@@ -103,13 +103,11 @@ struct Family {
 impl Family {
     /// Forgets the larger half of the p-values of shuffles if there are too many of them.
     fn prune(&mut self) {
-        let shuffled = self.found.iter().flatten();
-        let mut all: Vec<f64> = shuffled
-            .flat_map(|found| found.member.shuffled.iter().map(|&(_, p)| p))
-            .collect();
-        if all.len() <= KEPT {
+        let shuffled = || (self.found.iter().flatten()).map(|found| &found.member.shuffled);
+        if shuffled().map(Vec::len).sum::<usize>() <= KEPT {
             return;
         }
+        let mut all: Vec<f64> = shuffled().flatten().map(|&(_, p)| p).collect();
         let (_, &mut middle, _) = all.select_nth_unstable_by(KEPT / 2, f64::total_cmp);
         // A hair below, so that all that equal what is kept are kept.
         self.kept = middle * (1.0 - 1e-6);
