@@ -408,7 +408,12 @@ fn evidence_does_not_depend_on_threads_but_on_the_seed() {
 fn what_could_pass_does_not_depend_on_what_was_found() {
     let found_by_chance: People = vec![(1, 0, 43), (1, 1, 30), (0, 1, 13)];
     let alike: People = vec![(1, 0, 37), (0, 0, 6), (1, 1, 36), (0, 1, 7)];
-    for (people, infinite) in [(&found_by_chance, true), (&alike, false)] {
+    // The same a thousand times as large: less likely than any number can say, and possible.
+    let crowd: People = alike
+        .iter()
+        .map(|&(can, group, n)| (can, group, 1000 * n))
+        .collect();
+    for (people, infinite) in [(&found_by_chance, true), (&alike, false), (&crowd, false)] {
         let (audit, individuals) = audited(people, &["a", "b"]);
         for id in ["equal-cost-of-effectiveness:macro:0.7", "equal-choice:0.7"] {
             let definition = [definitions::parse(id).unwrap()];

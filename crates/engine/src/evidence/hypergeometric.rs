@@ -73,7 +73,7 @@ impl<'f> Hypergeometric<'f> {
         self.marked.min(self.drawn)
     }
 
-    /// How likely exactly `k` is.
+    /// How likely exactly `k` is: above 0 if it is possible, however unlikely.
     pub(super) fn exactly(&self, k: u64) -> f64 {
         if k < self.least() || k > self.most() {
             return 0.0;
@@ -82,7 +82,7 @@ impl<'f> Hypergeometric<'f> {
         let ways = f.ln_choose(self.marked, k)
             + f.ln_choose(self.people - self.marked, self.drawn - k)
             - f.ln_choose(self.people, self.drawn);
-        ways.exp()
+        ways.exp().max(f64::MIN_POSITIVE)
     }
 
     /// `P(k + 1) / P(k)`.
