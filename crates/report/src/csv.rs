@@ -19,11 +19,20 @@ pub fn csv(sheet: &Sheet) -> Vec<u8> {
         line(&mut sheet.columns.iter().map(|(_, cells)| match cells {
             Cells::Text(cells) => quoted(&cells[row]),
             Cells::Count(cells) => cells[row].map_or_else(String::new, |n| n.to_string()),
-            Cells::Number(cells) => cells[row].map_or_else(String::new, |n| n.to_string()),
+            Cells::Number(cells) => cells[row].map_or_else(String::new, number),
             Cells::Flag(cells) => cells[row].map_or_else(String::new, |is_so| is_so.to_string()),
         }));
     }
     text.into_bytes()
+}
+
+/// A number to its last digit; a tiny one, such as a p-value, with an exponent.
+fn number(number: f64) -> String {
+    if number != 0.0 && number.abs() < 1e-5 {
+        format!("{number:e}")
+    } else {
+        number.to_string()
+    }
 }
 
 /// Text as a CSV field; quoted only where that is needed.
@@ -53,10 +62,12 @@ mod tests {
                     "cost".into(),
                     Cells::Number(vec![Some(f64::INFINITY), Some(0.25)]),
                 ),
+                ("p".into(), Cells::Number(vec![Some(1.5e-290), Some(0.0)])),
                 ("passes".into(), Cells::Flag(vec![Some(true), None])),
             ],
         };
-        let expected = "\"say \"\"a\"\"\",n,cost,passes\n\"x, y\",3,inf,true\nz,,0.25,\n";
+        let expected =
+            "\"say \"\"a\"\"\",n,cost,p,passes\n\"x, y\",3,inf,1.5e-290,true\nz,,0.25,0,\n";
         assert_eq!(csv(&sheet), expected.as_bytes());
     }
 }
