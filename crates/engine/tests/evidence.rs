@@ -442,22 +442,25 @@ fn what_could_pass_does_not_depend_on_what_was_found() {
     }
 }
 
-/// A bound stands alone where it is rarer than shuffles can tell; elsewhere it has its price.
+/// A bound stands alone where it is rarer than shuffles can tell; elsewhere it has its price. These
+/// people are about as unlike by chance in one deal of 25, and their bound says hardly more: whether it
+/// is below what the shuffles say is left to the seed.
 #[test]
 fn neither_of_two_p_values_is_picked_for_being_smaller() {
-    let people: People = vec![(1, 0, 20), (3, 0, 10), (1, 1, 10), (2, 1, 20)];
-    for shuffles in [39, 199, 999] {
+    let people: People = vec![(3, 0, 1), (2, 0, 8), (0, 0, 3), (2, 1, 3), (0, 1, 9)];
+    let far: People = vec![(1, 0, 20), (3, 0, 10), (1, 1, 10), (2, 1, 20)];
+    for (people, seed) in (1..25).map(|seed| (&people, seed)).chain([(&far, 1)]) {
         let gathering = Gathering {
-            shuffles,
+            seed,
+            shuffles: 39,
             ..Gathering::default()
         };
-        let deals = (shuffles + 1) as f64;
-        for tests in tested(&people, &["a", "b"], &gathering).1 {
+        for tests in tested(people, &["a", "b"], &gathering).1 {
             let tested = tests.tested[0].unwrap();
             match tested.source {
                 Source::Exact => {}
-                Source::Bound => assert!(tested.p <= 1.0 / deals, "{tested:?}"),
-                Source::Shuffles => assert!(tested.p >= 2.0 / deals, "{tested:?}"),
+                Source::Bound => assert!(tested.p <= 1.0 / 40.0, "{tested:?}"),
+                Source::Shuffles => assert!(tested.p >= 2.0 / 40.0, "{tested:?}"),
             }
         }
     }

@@ -1,7 +1,5 @@
 //! What an audit found, counted again among other people.
 
-use std::collections::HashMap;
-
 use super::run::{Ground, Pairs, Run};
 use super::{Audit, Individuals, Options};
 use crate::bits::Layout;
@@ -17,16 +15,15 @@ use crate::watch::Watch;
 ///
 /// The population must have the same features with the same levels, such as the other part of a
 /// [split](Population::split); groups are matched by name. Subgroups in which some group has nobody
-/// are left out. Beside the new audit and the people behind it stands the place in `found` of each
-/// of its subgroups. Of the options, those that say how the work is done count; what is counted is
-/// as `found` has it.
+/// are left out. Of the options, those that say how the work is done count; what is counted is as
+/// `found` has it.
 pub fn audit_again<M: Model + ?Sized>(
     population: &Population,
     model: &M,
     found: &Audit,
     options: &Options,
     watch: Watch<'_>,
-) -> Result<(Audit, Individuals, Vec<usize>), Error> {
+) -> Result<(Audit, Individuals), Error> {
     let settings = &found.settings;
     let mut options = options
         .clone()
@@ -49,7 +46,7 @@ impl Run<'_> {
         &self,
         model: &M,
         found: &Audit,
-    ) -> Result<(Audit, Individuals, Vec<usize>), Error> {
+    ) -> Result<(Audit, Individuals), Error> {
         self.check_levels(found)?;
         let (asking, favourable) = self.ask(model)?;
         let affected = self.affected_like(&favourable, found)?;
@@ -79,16 +76,7 @@ impl Run<'_> {
             items,
         };
         let itemsets = found.sizes.action_itemsets;
-        let (audit, individuals) = self.help(model, ground, common, itemsets, pairs)?;
-
-        let subgroups = found.subgroups.iter().zip(0..);
-        let places: HashMap<&Predicate, usize> = subgroups
-            .map(|(subgroup, place)| (&subgroup.predicate, place))
-            .collect();
-        let place = |predicate| places[predicate];
-        let subgroups = audit.subgroups.iter();
-        let places = subgroups.map(|one| place(&one.predicate)).collect();
-        Ok((audit, individuals, places))
+        self.help(model, ground, common, itemsets, pairs)
     }
 
     /// Refuses a population in which the audit's levels would mean something else.

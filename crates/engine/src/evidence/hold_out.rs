@@ -67,7 +67,7 @@ impl Halves<'_> {
         keep(&mut found, carried.iter().flatten().map(|f| &f.predicate));
 
         let again = audit_again(&second, model, &found, &options, watch);
-        let (tested, individuals, _) = again.map_err(|error| self.of_part(error))?;
+        let (tested, individuals) = again.map_err(|error| self.of_part(error))?;
         self.check_groups(&tested)?;
         let affected = |audit: &Audit| audit.groups.iter().map(|group| group.affected).collect();
         let mut halved = Halved {

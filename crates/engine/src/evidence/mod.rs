@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use self::drawing::{Urn, deal};
 pub use self::hold_out::{Halved, Halves};
-pub use self::intervals::{clopper_pearson, intervals, intervals_of_first, wilson};
+pub use self::intervals::{clopper_pearson, intervals, intervals_of_first};
 pub(crate) use self::lot::Lot;
 pub use self::pooled::Pooled;
 pub use self::stability::Followed;

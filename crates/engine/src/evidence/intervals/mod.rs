@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rayon::prelude::*;
 
 use self::bootstrap::Resampled;
-pub use self::shares::{clopper_pearson, wilson};
+pub use self::shares::clopper_pearson;
 use super::{BootstrapIntervals, FindingIntervals, Gathering, Interval, Lot, Tests, Urn, closely};
 use crate::audit::{Alike, Audit, Individuals};
 use crate::definitions::{Assessment, Definition};

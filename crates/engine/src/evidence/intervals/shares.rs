@@ -1,7 +1,7 @@
 //! Intervals for a share of which the counts are known: so many members of so many.
 
 use super::Interval;
-use crate::evidence::{binomial, normal};
+use crate::evidence::binomial;
 
 /// Clopper and Pearson's interval for a share at 1 − α: however large the true share is, the
 /// interval holds it with at least that probability. Of nobody nothing is known: 0 to 1.
@@ -51,32 +51,6 @@ fn tail_over_first(k: u64, n: u64, p: f64) -> f64 {
     sum
 }
 
-/// Wilson's score interval for a share at 1 − α: shorter than [`clopper_pearson`], and right on
-/// average over shares rather than for each. Of nobody nothing is known: 0 to 1.
-///
-/// α lies strictly between 0 and 1, and `part` is at most `whole`.
-pub fn wilson(part: u64, whole: u64, alpha: f64) -> Interval {
-    if whole == 0 {
-        return Interval {
-            low: 0.0,
-            high: 1.0,
-        };
-    }
-    let z = -normal::quantile(alpha / 2.0);
-    let (yes, no, n) = (part as f64, (whole - part) as f64, whole as f64);
-    // The two roots of (share − p)² = z²·p·(1 − p)/n; their sum and product are written so that
-    // neither end is a difference of nearly equal numbers.
-    let end = |yes: f64, no: f64| {
-        let middle = yes + z * z / 2.0;
-        let width = z * (yes * no / n + z * z / 4.0).sqrt();
-        yes * yes / n / (middle + width)
-    };
-    Interval {
-        low: end(yes, no),
-        high: 1.0 - end(no, yes),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -115,39 +89,12 @@ mod tests {
             let what = format!("{part} of {whole}");
             assert_close(clopper_pearson(part, whole, alpha), low, high, &what);
         }
-        // scipy.stats.binomtest(part, whole).proportion_ci(1 - alpha, method="wilson")
-        for (part, whole, alpha, low, high) in [
-            (0, 10, 0.05, 0.0, 0.27753279986288926),
-            (1, 1, 0.05, 0.20654931437723745, 1.0),
-            (3, 10, 0.05, 0.10779126740630102, 0.6032218525388546),
-            (31, 78, 0.05, 0.2961186464438238, 0.5083814170868826),
-            (78, 78, 0.01, 0.9216056630600153, 1.0),
-            (64, 64, 0.05, 0.9433759402071946, 1.0),
-            (
-                500,
-                100000,
-                0.05,
-                0.004581445312245602,
-                0.005456583669211608,
-            ),
-            (
-                123456,
-                1000000,
-                0.1,
-                0.12291592764104937,
-                0.12399810986574684,
-            ),
-        ] {
-            let what = format!("{part} of {whole}");
-            assert_close(wilson(part, whole, alpha), low, high, &what);
-        }
     }
 
     #[test]
     fn of_nobody_nothing_is_known() {
-        for interval in [clopper_pearson(0, 0, 0.05), wilson(0, 0, 0.05)] {
-            assert_eq!((interval.low, interval.high), (0.0, 1.0));
-        }
+        let interval = clopper_pearson(0, 0, 0.05);
+        assert_eq!((interval.low, interval.high), (0.0, 1.0));
     }
 
     /// How often an interval holds a true share, counted out.
@@ -173,15 +120,5 @@ mod tests {
                 }
             }
         }
-    }
-
-    #[test]
-    fn wilson_holds_shares_as_often_as_it_says_on_average() {
-        let whole = 60;
-        let ends: Vec<Interval> = (0..=whole).map(|part| wilson(part, whole, 0.05)).collect();
-        let all = (1..1000)
-            .map(|step| coverage(whole, f64::from(step) / 1000.0, |part| ends[part as usize]));
-        let mean = all.sum::<f64>() / 999.0;
-        assert!((0.945..0.96).contains(&mean), "{mean}");
     }
 }
