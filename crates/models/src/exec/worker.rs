@@ -60,9 +60,14 @@ impl Worker {
         // A group of its own, so that what the program starts can be ended with it.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut process, 0);
+        // Started and noted in one go: whoever ends all programs finds it, or it is not started.
+        let mut programs = programs();
+        if programs.stopped {
+            return Err(std::io::Error::other("all programs were stopped"));
+        }
         let mut child = process.spawn()?;
-        #[cfg(unix)]
-        running().insert(child.id());
+        programs.running.insert(child.id());
+        drop(programs);
 
         let (input, to_write) = mpsc::channel::<Vec<u8>>();
         let (hand_on, answers) = mpsc::channel();
@@ -227,18 +232,31 @@ impl Worker {
     }
 }
 
-/// Programs that have been started and not waited for, each the head of a process group.
-static RUNNING: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
-
-fn running() -> MutexGuard<'static, BTreeSet<u32>> {
-    RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
+/// The programs of all models.
+struct Programs {
+    /// Those that have been started and not waited for, each the head of a process group.
+    running: BTreeSet<u32>,
+    /// Whether all were ended for good.
+    stopped: bool,
 }
 
-/// Ends all programs that models have started, with what they have started themselves. For whoever
-/// is about to end the whole process, in which case nobody is left to do it.
+static PROGRAMS: Mutex<Programs> = Mutex::new(Programs {
+    running: BTreeSet::new(),
+    stopped: false,
+});
+
+fn programs() -> MutexGuard<'static, Programs> {
+    PROGRAMS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Ends all programs that models have started, with what they have started themselves, and starts no
+/// more: a program that ends is started once more, and would outlive everybody. For whoever is about
+/// to end the whole process, in which case nobody is left to do it.
 pub fn stop_programs() {
+    let mut programs = programs();
+    programs.stopped = true;
     #[cfg(unix)]
-    for &program in running().iter() {
+    for &program in &programs.running {
         let group = i32::try_from(program)
             .ok()
             .and_then(rustix::process::Pid::from_raw);
@@ -255,7 +273,7 @@ impl Drop for Worker {
         if self.wait_at_most(GRACE).is_none() {
             self.kill();
         }
-        running().remove(&self.child.id());
+        programs().running.remove(&self.child.id());
     }
 }
 
