@@ -6,11 +6,14 @@
 
 use std::fmt;
 
+use serde::Deserialize;
+
 use crate::compressed::Compression;
 use crate::error::InputError;
 
 /// A kind of file that can be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Format {
     /// Text with a delimiter.
     Csv,

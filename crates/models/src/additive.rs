@@ -49,6 +49,10 @@ pub struct AdditiveModel {
     /// By column, what one unit of its number adds.
     #[serde(default)]
     pub numbers: BTreeMap<String, f64>,
+    /// By column, what a missing value adds. A column that is not listed here has no missing value, or
+    /// one that `levels` does not list.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub missing: BTreeMap<String, f64>,
     /// What a value adds that `levels` does not list.
     #[serde(default)]
     pub unseen: Unseen,
@@ -66,7 +70,7 @@ pub enum Unseen {
 }
 
 /// The names in its JSON.
-const PARTS: [&str; 4] = ["intercept", "levels", "numbers", "unseen"];
+const PARTS: [&str; 5] = ["intercept", "levels", "numbers", "missing", "unseen"];
 
 pub(crate) const FORMAT: Format = Format {
     prefix: "linear",
@@ -128,17 +132,18 @@ impl AdditiveModel {
 
     /// The model with its inputs called as the table calls them.
     fn renamed(mut self, columns: &BTreeMap<String, String>) -> Self {
-        let name = |input: String| columns.get(&input).cloned().unwrap_or(input);
-        self.levels = self
-            .levels
-            .into_iter()
-            .map(|(input, c)| (name(input), c))
-            .collect();
-        self.numbers = self
-            .numbers
-            .into_iter()
-            .map(|(input, c)| (name(input), c))
-            .collect();
+        fn renamed<T>(
+            part: BTreeMap<String, T>,
+            columns: &BTreeMap<String, String>,
+        ) -> BTreeMap<String, T> {
+            let name = |input: String| columns.get(&input).cloned().unwrap_or(input);
+            part.into_iter()
+                .map(|(input, c)| (name(input), c))
+                .collect()
+        }
+        self.levels = renamed(self.levels, columns);
+        self.numbers = renamed(self.numbers, columns);
+        self.missing = renamed(self.missing, columns);
         self
     }
 
@@ -178,6 +183,9 @@ impl AdditiveModel {
         for (name, coefficient) in &self.numbers {
             let column = find(name)?;
             let adds = columns[column].values().iter().map(|value| {
+                if let Some(missing) = self.missing_adds(name, value) {
+                    return Ok(missing);
+                }
                 let number = value.number().ok_or_else(|| ModelError::Column {
                     column: name.clone(),
                     why: match value {
@@ -198,12 +206,21 @@ impl AdditiveModel {
         Ok(terms)
     }
 
+    /// What a missing value adds, if this is one and the model knows it.
+    fn missing_adds(&self, column: &str, value: &Value) -> Option<f64> {
+        let known = self.missing.get(column).copied();
+        known.filter(|_| *value == Value::Null)
+    }
+
     fn level_adds(
         &self,
         column: &str,
         coefficients: &BTreeMap<String, f64>,
         value: &Value,
     ) -> Result<f64, ModelError> {
+        if let Some(missing) = self.missing_adds(column, value) {
+            return Ok(missing);
+        }
         match (coefficients.get(&value.label()), self.unseen) {
             (Some(coefficient), _) if *value != Value::Null => Ok(*coefficient),
             (_, Unseen::Zero) => Ok(0.0),

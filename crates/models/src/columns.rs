@@ -181,6 +181,12 @@ impl Fit {
     }
 }
 
+/// The input of a model that is read from a column, if there is one.
+pub fn input_of<'a>(inputs: &'a [Input], column: &str) -> Option<&'a Input> {
+    let reads = |input: &&Input| find(&input.column, input.spelling, &[column]).is_some();
+    inputs.iter().find(reads)
+}
+
 impl fmt::Display for Fit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.is_exact() {

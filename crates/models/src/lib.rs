@@ -22,7 +22,7 @@ mod trees;
 mod xgboost;
 
 pub use self::additive::{AdditiveModel, Unseen};
-pub use self::columns::{Fit, MissingColumn, Respelled, UnseenValues, WrongType};
+pub use self::columns::{Fit, MissingColumn, Respelled, UnseenValues, WrongType, input_of};
 pub use self::error::OpenError;
 pub use self::exec::{ExecModel, Wire, stop_programs};
 pub use self::http::{Headers, HttpModel};

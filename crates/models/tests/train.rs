@@ -3,13 +3,11 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Arc;
 
-use arrow_array::{ArrayRef, RecordBatch};
-use arrow_schema::{Field, Schema};
+use arrow_array::RecordBatch;
 use arrow_select::concat::concat_batches;
 use facts_models::AdditiveModel;
-use facts_models::train::{ClassWeights, TrainError, Training};
+use facts_models::train::{ClassWeights, TrainError, Training, accuracy, outcomes};
 use serde_json::Value;
 
 fn folder() -> PathBuf {
@@ -23,18 +21,12 @@ fn read(file: &str) -> RecordBatch {
     concat_batches(&schema, &batches).unwrap()
 }
 
-/// The reference train part with its outcome, `income`, as the last column.
-fn table() -> RecordBatch {
-    let (rows, outcome) = (read("X_train.csv.gz"), read("y_train.csv.gz"));
-    let mut fields: Vec<Arc<Field>> = rows.schema().fields().iter().cloned().collect();
-    fields.push(Arc::new(Field::new(
-        "income",
-        outcome.column(0).data_type().clone(),
-        true,
-    )));
-    let mut columns: Vec<ArrayRef> = rows.columns().to_vec();
-    columns.push(Arc::clone(outcome.column(0)));
-    RecordBatch::try_new(Arc::new(Schema::new(fields)), columns).unwrap()
+/// The reference train part, and whether each outcome is favourable.
+fn table() -> (RecordBatch, Vec<bool>) {
+    let label = read("y_train.csv.gz");
+    let name = label.schema().field(0).name().clone();
+    let favourable = outcomes(&label, &name, "1").unwrap();
+    (read("X_train.csv.gz"), favourable)
 }
 
 fn scikit_learn(python: &str, flags: &[&str]) -> AdditiveModel {
@@ -83,15 +75,18 @@ fn coefficients_are_scikit_learns() {
         eprintln!("LEFT OUT: comparing with scikit-learn, because FACTS_PYTHON is not set");
         return;
     };
-    let table = table();
-    let mut training = Training::new("income", "1");
-    let found = distance(&training.fit(&table).unwrap(), &scikit_learn(&python, &[]));
+    let (table, favourable) = table();
+    let mut training = Training::default();
+    let found = distance(
+        &training.fit(&table, &favourable).unwrap(),
+        &scikit_learn(&python, &[]),
+    );
     println!("greatest difference of a coefficient: {found:.1e}");
     assert!(found < 1e-3, "{found}");
 
     training.class_weights = ClassWeights::Balanced;
     let found = distance(
-        &training.fit(&table).unwrap(),
+        &training.fit(&table, &favourable).unwrap(),
         &scikit_learn(&python, &["--balanced"]),
     );
     println!("greatest difference of a coefficient, balanced classes: {found:.1e}");
@@ -100,29 +95,27 @@ fn coefficients_are_scikit_learns() {
 
 #[test]
 fn a_fitted_model_predicts_about_as_well_as_the_reference() {
-    let table = table();
-    let training = Training::new("income", "1");
-    let accuracy = training
-        .accuracy(&training.fit(&table).unwrap(), &table)
-        .unwrap();
+    let (table, favourable) = table();
+    let training = Training::default();
+    let model = training.fit(&table, &favourable).unwrap();
+    let accuracy = accuracy(&model, &table, &favourable).unwrap();
     assert!((0.84..0.86).contains(&accuracy), "{accuracy}");
 }
 
 #[test]
 fn what_cannot_be_trained_on_is_refused() {
-    let table = table();
-    let message = |training: Training| training.fit(&table).unwrap_err().to_string();
+    let (table, favourable) = table();
+    let message = |training: Training| training.fit(&table, &favourable).unwrap_err().to_string();
+    let nobody = vec![false; favourable.len()];
+    let one = Training::default().fit(&table, &nobody);
+    assert_eq!(one, Err(TrainError::OneOutcome));
+    let wage = outcomes(&table, "wage", "1").unwrap_err().to_string();
     assert!(
-        message(Training::new("wage", "1"))
-            .starts_with("there is no column `wage` to train on; the table has: age, Workclass,")
-    );
-    assert_eq!(
-        message(Training::new("income", ">50K")),
-        "label `income`: `>50K` must be one of at least two values, and the column has: 0, 1"
+        wage.starts_with("there is no column `wage` to train on; the table has: age, Workclass,")
     );
     let c = Training {
         c: 0.0,
-        ..Training::new("income", "1")
+        ..Training::default()
     };
     assert_eq!(message(c), "C is 0, but must be above 0");
     let class_weights = ClassWeights::Given {
@@ -131,7 +124,7 @@ fn what_cannot_be_trained_on_is_refused() {
     };
     let weights = Training {
         class_weights,
-        ..Training::new("income", "1")
+        ..Training::default()
     };
     assert_eq!(
         message(weights),
@@ -140,9 +133,42 @@ fn what_cannot_be_trained_on_is_refused() {
     let exclude = vec!["seks".to_owned()];
     let unknown = Training {
         exclude,
-        ..Training::new("income", "1")
+        ..Training::default()
     };
     assert!(
-        matches!(unknown.fit(&table), Err(TrainError::UnknownColumn { column, .. }) if column == "seks")
+        matches!(unknown.fit(&table, &favourable), Err(TrainError::UnknownColumn { column, .. }) if column == "seks")
+    );
+}
+
+/// A missing value has a coefficient of its own, so that the model answers as it was fitted to.
+#[test]
+fn missing_values_are_fitted_as_they_are_answered() {
+    use std::sync::Arc;
+
+    use arrow_array::{ArrayRef, Float64Array, StringArray};
+    use facts_engine::flips::Model;
+
+    let rows = 0..400;
+    let hours: Float64Array = (rows.clone())
+        .map(|i| (i % 4 != 0).then_some(f64::from(i % 40)))
+        .collect();
+    let job: StringArray = (rows.clone())
+        .map(|i| (i % 5 != 0).then_some(if i % 2 == 0 { "clerk" } else { "boss" }))
+        .collect();
+    // Whoever has no hours gets a yes, and nobody else; a missing job changes nothing.
+    let favourable: Vec<bool> = rows.map(|i| i % 4 == 0).collect();
+    let table = RecordBatch::try_from_iter([
+        ("hours", Arc::new(hours) as ArrayRef),
+        ("job", Arc::new(job) as ArrayRef),
+    ])
+    .unwrap();
+    let model = Training::default().fit(&table, &favourable).unwrap();
+    assert_eq!(model.missing.keys().collect::<Vec<_>>(), ["hours", "job"]);
+    assert_eq!(accuracy(&model, &table, &favourable).unwrap(), 1.0);
+    let text = serde_json::to_string(&model).unwrap();
+    let again: AdditiveModel = serde_json::from_str(&text).unwrap();
+    assert_eq!(
+        again.predict(&table).unwrap(),
+        model.predict(&table).unwrap()
     );
 }

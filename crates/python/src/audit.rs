@@ -12,7 +12,7 @@ use facts_report::{
     Diff, FORMS, ModelOrigin, Record, Report, Showing, Wanted, evidence, finding_id, overview,
 };
 use facts_run::files::Files;
-use facts_run::{Config, Failure, Given, Silent, files, run_with, saved};
+use facts_run::{Config, Failure, FromCode, Silent, files, run_with, saved};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -60,11 +60,10 @@ pub(crate) fn audit(
         let message = "data.replace and data.cut change what the model sees; with a model in Python, change X itself";
         return Err(failure::usage(py, message));
     }
-    let (batches, origin) = (table.inner.batches.clone(), table.inner.origin.clone());
-    let table = facts_run::Table::prepared(batches, origin, data)
-        .map_err(|error| failure::raise(py, &error))?;
+    let table = table.inner.clone().prepared(data);
+    let table = table.map_err(|error| failure::raise(py, &error))?;
     let (caller, errands) = errands();
-    let given = Given {
+    let given = FromCode {
         model: ask.map(|(ask, description)| {
             let origin = ModelOrigin {
                 spec: "python".to_owned(),
@@ -78,7 +77,7 @@ pub(crate) fn audit(
         }),
         costs: model::costs(costs, &raised),
         allowed: model::rules(allowed, &raised),
-        ..Given::default()
+        ..FromCode::default()
     };
     let watching = Watching::new(progress);
     let made = interruptible(py, &watching, (caller, errands), || {

@@ -34,12 +34,12 @@ type Given<'py> = (
 impl Table {
     /// Takes over any table that speaks the Arrow PyCapsule interface, without a copy.
     #[staticmethod]
-    fn from_arrow(table: PyTable, name: String) -> Self {
+    fn from_arrow(py: Python<'_>, table: PyTable, name: String) -> PyResult<Self> {
         let (mut batches, schema) = table.into_inner();
         if batches.is_empty() {
             batches.push(RecordBatch::new_empty(schema));
         }
-        Self::new(batches, name)
+        Self::new(py, &batches, name)
     }
 
     /// Takes columns as (name, numpy array, labels or None, missing or None). With labels, the array
@@ -68,7 +68,7 @@ impl Table {
         let schema = Arc::new(Schema::new(fields));
         let batch = RecordBatch::try_new_with_options(schema, arrays, &options)
             .map_err(|error| failure::data(py, error))?;
-        Ok(Self::new(vec![batch], name))
+        Self::new(py, &[batch], name)
     }
 
     fn __len__(&self) -> usize {
@@ -77,10 +77,11 @@ impl Table {
 }
 
 impl Table {
-    fn new(batches: Vec<RecordBatch>, name: String) -> Self {
+    fn new(py: Python<'_>, batches: &[RecordBatch], name: String) -> PyResult<Self> {
         let origin = Origin { name, sha256: None };
-        let inner = facts_run::Table { batches, origin };
-        Self { inner }
+        let inner = py.detach(|| facts_run::Table::of(batches, origin));
+        let inner = inner.map_err(|error| failure::raise(py, &error))?;
+        Ok(Self { inner })
     }
 }
 

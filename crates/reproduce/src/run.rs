@@ -5,7 +5,9 @@ use std::path::Path;
 use arrow_array::RecordBatch;
 use facts_engine::Individuals;
 use facts_report::{ModelOrigin, Origin, Record, text};
-use facts_run::{Config, Failure, FittedElsewhere, Given, Listener, Table, config, fit, run_with};
+use facts_run::{
+    Config, Failure, FittedElsewhere, FromCode, Listener, Table, config, fit, run_with,
+};
 use facts_stand_in::{AD_CAMPAIGN_ROWS, AD_CAMPAIGN_TEST_ROWS, PEOPLE, SSL_ROWS};
 
 use crate::experiments::{self, Experiment, Variant, authors_model};
@@ -87,9 +89,9 @@ impl Run<'_> {
                     }
                     (Variant::Authors, false) => "the authors' split, model fitted here",
                 };
-                let given = Given {
+                let given = FromCode {
                     fitted,
-                    ..Given::default()
+                    ..FromCode::default()
                 };
                 (table, given, words)
             }
@@ -111,9 +113,9 @@ impl Run<'_> {
                     training: None,
                 };
                 config.data.weight = Some(weight.to_owned());
-                let given = Given {
+                let given = FromCode {
                     model: Some((Box::new(model), origin)),
-                    ..Given::default()
+                    ..FromCode::default()
                 };
                 let words = "train and test rows generated apart, model fitted here";
                 (test, given, words)
@@ -216,5 +218,5 @@ fn stand_in(
         name: format!("a stand-in for {name}, {people} people"),
         sha256: None,
     };
-    Table::prepared(vec![rows], origin, data)
+    Table::of(&[rows], origin)?.prepared(data)
 }

@@ -1,24 +1,28 @@
 //! From a configuration to an audit.
 //!
-//! A [`Config`] is what `facts.toml`, flags or keyword arguments say. [`run`] makes an audit of it:
-//! read ([`Table`]), declare (`config/declare.rs`, what is left open by `config/guess.rs`), open or
-//! fit the model (`model.rs`), audit, gather evidence (`evidence/`), record. The command line, the
-//! Python package and the paper's experiments are different ways to arrive at a configuration; what
-//! happens then is the same.
+//! A [`Config`] is what `facts.toml`, flags or keyword arguments say. [`run`] makes an audit of it, stage
+//! by stage: read ([`Table`]), roles (`columns/`), people (`people.rs`), model (`model/`), audit
+//! (`audit.rs`), evidence (`evidence/`), record. The command line, the Python package and the paper's
+//! experiments are different ways to arrive at a configuration; what happens then is the same.
 
+mod audit;
+pub mod columns;
 pub mod config;
 mod evidence;
 mod failure;
 pub mod files;
+mod label;
 mod listener;
 mod model;
+mod people;
 mod run;
 pub mod saved;
 mod table;
 
+pub use self::audit::{Definitions, definitions_for};
 pub use self::config::Config;
 pub use self::failure::{Failure, Kind};
 pub use self::listener::{Listener, Silent};
 pub use self::model::{FittedElsewhere, fit};
-pub use self::run::{Given, TOOL, definitions_for, run, run_with};
+pub use self::run::{FromCode, TOOL, run, run_with};
 pub use self::table::Table;

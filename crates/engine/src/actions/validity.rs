@@ -18,6 +18,7 @@ pub(crate) struct Matching<'a> {
     pub(crate) layout: &'a Layout,
     pub(crate) items: &'a ItemSets,
     pub(crate) costs: &'a Costs<'a>,
+    pub(crate) feasibility: &'a Feasibility,
     pub(crate) validity: Validity,
     /// How many people are unaffected.
     pub(crate) unaffected: u64,
@@ -311,7 +312,7 @@ impl Matching<'_> {
         features: &[u32],
         held: &[Vec<u32>],
     ) -> Result<Option<f64>, Error> {
-        let feasibility: &Feasibility = self.population.feasibility();
+        let feasibility = self.feasibility;
         let level = |levels: &[u32], feature: usize| {
             // A change only assigns features of its predicate.
             let place = features.binary_search(&(feature as u32));

@@ -33,11 +33,7 @@ pub fn audit_again<M: Model + ?Sized>(
         .min_group_size(settings.min_group_size)
         .favourable(settings.favourable.clone());
     options.max_length = settings.max_length;
-    let run = Run {
-        population,
-        options: &options,
-        watch,
-    };
+    let run = Run::new(population, &options, watch)?;
     options.work(|| run.again(model, found))?
 }
 

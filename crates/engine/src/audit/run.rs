@@ -5,12 +5,12 @@ use rayon::prelude::*;
 
 use super::affected::Affected;
 use super::{Audit, FORMAT, Individuals, Options, Settings, Sizes, WithoutActions};
-use crate::actions::{Change, Costs, Matched, Matching, Memory, match_actions};
+use crate::actions::{Change, Costs, Feasibility, Matched, Matching, Memory, match_actions};
 use crate::bits::{self, Layout, Words};
 use crate::distribution::Subgroup;
 use crate::error::Error;
 use crate::flips::{Asking, Counterfactuals, Model};
-use crate::population::Population;
+use crate::population::{Population, Summary};
 use crate::subgroups::{
     self, ItemSets, Limits, Mined, affected_items, equality_items, least_decimal_above,
 };
@@ -36,17 +36,16 @@ pub fn audit_with_individuals<M: Model + ?Sized>(
     options: &Options,
     watch: Watch<'_>,
 ) -> Result<(Audit, Individuals), Error> {
-    let run = Run {
-        population,
-        options,
-        watch,
-    };
+    let run = Run::new(population, options, watch)?;
     options.work(|| run.audit(model))?
 }
 
 /// One audit under way.
 pub(super) struct Run<'a> {
     pub(super) population: &'a Population,
+    feasibility: Feasibility,
+    /// What a careful user would want to know of the rules.
+    notices: Vec<String>,
     pub(super) options: &'a Options,
     pub(super) watch: Watch<'a>,
 }
@@ -67,6 +66,23 @@ pub(super) struct Pairs {
 }
 
 impl<'a> Run<'a> {
+    pub(super) fn new(
+        population: &'a Population,
+        options: &'a Options,
+        watch: Watch<'a>,
+    ) -> Result<Self, Error> {
+        let mut notices = Vec::new();
+        let feasibility = Feasibility::new(population.features(), &mut notices)?;
+        notices.extend(population.summary().notices.iter().cloned());
+        Ok(Self {
+            population,
+            feasibility,
+            notices,
+            options,
+            watch,
+        })
+    }
+
     fn audit<M: Model + ?Sized>(&self, model: &M) -> Result<(Audit, Individuals), Error> {
         let costs = Costs::new(self.population.features())?;
         let (asking, favourable) = self.ask(model)?;
@@ -157,7 +173,10 @@ impl<'a> Run<'a> {
         let audit = Audit {
             format: FORMAT,
             features: self.population.features().to_vec(),
-            population: self.population.summary().clone(),
+            population: Summary {
+                notices: self.notices.clone(),
+                ..self.population.summary().clone()
+            },
             groups: self.groups(&affected),
             set_aside: affected.set_aside,
             unaffected: unaffected.people(0),
@@ -263,6 +282,7 @@ impl<'a> Run<'a> {
             layout,
             items,
             costs,
+            feasibility: &self.feasibility,
             validity: self.options.validity,
             unaffected: unaffected.people(0),
             memory: Memory {
@@ -352,7 +372,7 @@ impl<'a> Run<'a> {
         }
         if self.options.ranges {
             // Members of a range hold different levels, so a change may not apply to all of them.
-            let feasibility = self.population.feasibility();
+            let feasibility = &self.feasibility;
             needed
                 .par_iter_mut()
                 .zip(&pairs.changes)

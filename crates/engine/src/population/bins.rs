@@ -1,6 +1,7 @@
 //! Bins of a number: their edges, their printed labels, and which bin a number falls into.
 
 use super::Level;
+use super::column::Column;
 use super::declare::{Bins, Edges};
 use crate::error::Error;
 
@@ -99,7 +100,7 @@ impl Cut {
     }
 
     /// The bin a number falls into.
-    pub(crate) fn bin(&self, number: f64) -> Option<usize> {
+    fn bin(&self, number: f64) -> Option<usize> {
         let last = self.edges.len() - 1;
         if number < self.edges[0] || number > self.edges[last] {
             return None;
@@ -109,9 +110,16 @@ impl Cut {
         Some(closing.saturating_sub(1))
     }
 
-    /// The outermost edges.
-    pub(crate) fn span(&self) -> (f64, f64) {
-        (self.edges[0], self.edges[self.edges.len() - 1])
+    /// The bin that a value of a column falls into.
+    pub(crate) fn bin_of(&self, column: &Column, code: u32) -> Result<usize, Error> {
+        let number = column.number(code)?;
+        self.bin(number).ok_or_else(|| Error::BinsDoNotCover {
+            column: column.name().to_owned(),
+            row: column.first_row(code),
+            value: number,
+            low: self.edges[0],
+            high: self.edges[self.edges.len() - 1],
+        })
     }
 }
 

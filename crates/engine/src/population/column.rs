@@ -54,9 +54,24 @@ impl Value {
             Self::Boolean(value) => Some(f64::from(u8::from(*value))),
             Self::Integer(value) => Some(*value as f64),
             Self::Float(value) => Some(*value),
-            Self::Text(value) => value.trim().parse().ok().filter(|n: &f64| n.is_finite()),
+            Self::Text(value) => read_number(value),
         }
     }
+
+    /// Whether the value is what somebody means who writes this text: blanks around it do not count,
+    /// and two numbers are the same however they are written (`1` is `1.0`).
+    pub fn reads_as(&self, text: &str) -> bool {
+        *self != Self::Null
+            && (self.label().trim() == text.trim()
+                || self
+                    .number()
+                    .is_some_and(|number| Some(number) == read_number(text)))
+    }
+}
+
+/// The finite number that a text reads as.
+fn read_number(text: &str) -> Option<f64> {
+    text.trim().parse().ok().filter(|n: &f64| n.is_finite())
 }
 
 /// What makes two values the same: numbers by their bits, so that nothing the model could tell
@@ -114,14 +129,7 @@ impl Column {
                 data_type: data_type.to_string(),
             });
         }
-        Ok(Self {
-            name: name.to_owned(),
-            data_type: plain.clone(),
-            values: Vec::new(),
-            first_rows: Vec::new(),
-            texts: HashMap::default(),
-            others: HashMap::default(),
-        })
+        Ok(Self::without_values(name, plain.clone()))
     }
 
     /// The distinct values of an array, and the code of each of its entries.
@@ -151,20 +159,47 @@ impl Column {
         self.first_rows[code as usize]
     }
 
-    /// A column of bin labels in the place of a column of numbers.
-    pub(crate) fn relabelled(&self, labels: impl Iterator<Item = Value>) -> Self {
-        let mut column = Self {
-            name: self.name.clone(),
-            data_type: DataType::Utf8,
+    /// The number that a value is or reads as.
+    pub(crate) fn number(&self, code: u32) -> Result<f64, Error> {
+        let value = &self.values[code as usize];
+        value.number().ok_or_else(|| Error::NotANumber {
+            column: self.name.clone(),
+            row: self.first_row(code),
+            value: value.label(),
+        })
+    }
+
+    /// A column of texts, without values.
+    pub(crate) fn texts(name: &str) -> Self {
+        Self::without_values(name, DataType::Utf8)
+    }
+
+    /// A column of the same name and type, without values.
+    pub(crate) fn empty_like(other: &Self) -> Self {
+        Self::without_values(&other.name, other.data_type.clone())
+    }
+
+    fn without_values(name: &str, data_type: DataType) -> Self {
+        Self {
+            name: name.to_owned(),
+            data_type,
             values: Vec::new(),
             first_rows: Vec::new(),
             texts: HashMap::default(),
             others: HashMap::default(),
-        };
-        for label in labels {
-            column.code(label, 0);
         }
-        column
+    }
+
+    /// Takes over a value of another column; its code here.
+    pub(crate) fn take(&mut self, other: &Self, code: u32) -> u32 {
+        self.code(other.values[code as usize].clone(), other.first_row(code))
+    }
+
+    /// Which values mean "missing", by code: where there is none, and where it is one of these codes.
+    pub fn missing(&self, codes: &[String]) -> Vec<bool> {
+        let is_missing =
+            |value: &Value| *value == Value::Null || codes.iter().any(|code| value.reads_as(code));
+        self.values.iter().map(is_missing).collect()
     }
 
     /// The code of a value, new if need be.

@@ -10,6 +10,79 @@ use serde::{Deserialize, Serialize};
 
 use super::Level;
 
+/// What the columns of a table are.
+#[derive(Clone, Debug, Default)]
+pub struct Declaration {
+    pub(super) features: Vec<Feature>,
+    pub(super) protected: Vec<Protected>,
+    pub(super) weight: Option<String>,
+    pub(super) context: Vec<String>,
+    pub(super) trim: bool,
+    pub(super) everybody: bool,
+}
+
+impl Declaration {
+    /// Nothing declared yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A column that people differ in.
+    pub fn feature(mut self, feature: Feature) -> Self {
+        self.features.push(feature);
+        self
+    }
+
+    /// Several such columns.
+    pub fn features(mut self, features: impl IntoIterator<Item = Feature>) -> Self {
+        self.features.extend(features);
+        self
+    }
+
+    /// A protected attribute. Declared again, the attributes are crossed.
+    pub fn protected(mut self, attribute: Protected) -> Self {
+        self.protected.push(attribute);
+        self
+    }
+
+    /// The column that says how many people a row stands for.
+    pub fn weight(mut self, column: impl Into<String>) -> Self {
+        self.weight = Some(column.into());
+        self
+    }
+
+    /// A column that the model sees and the audit does not speak of.
+    pub fn context(mut self, column: impl Into<String>) -> Self {
+        self.context.push(column.into());
+        self
+    }
+
+    /// Names levels and groups by their text without surrounding blanks. The model still receives
+    /// every value exactly as it stands in the table.
+    pub fn trim(mut self, trim: bool) -> Self {
+        self.trim = trim;
+        self
+    }
+
+    /// Keeps people whose protected value is missing, as a group of their own: a model may be fitted
+    /// on them, though nobody can compare them.
+    pub fn everybody(mut self) -> Self {
+        self.everybody = true;
+        self
+    }
+
+    /// The same with other features.
+    pub fn with_features(mut self, features: Vec<Feature>) -> Self {
+        self.features = features;
+        self
+    }
+
+    /// The features that are declared.
+    pub fn declared_features(&self) -> &[Feature] {
+        &self.features
+    }
+}
+
 /// How a column becomes levels.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -75,13 +148,14 @@ pub enum Move {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Missing {
-    /// Stop with an error that names the row.
+    /// Treat "missing" as a level of its own, to which no action leads: nobody leaves an audit because
+    /// a field is empty.
     #[default]
-    Error,
+    Level,
     /// Leave the row out, and count it.
     Drop,
-    /// Treat "missing" as a level of its own, to which no action leads.
-    Level,
+    /// Stop with an error that names the row.
+    Error,
 }
 
 /// Which way a feature may change.

@@ -119,19 +119,11 @@ impl Source<'_> {
         label(value, self.trim)
     }
 
-    fn number(&self, code: usize, value: &Value) -> Result<f64, Error> {
-        value.number().ok_or_else(|| Error::NotANumber {
-            column: self.column.name().to_owned(),
-            row: self.column.first_row(code as u32),
-            value: value.label(),
-        })
-    }
-
     /// The numbers people hold, ascending.
     fn numbers(&self) -> Result<Vec<(f64, u64)>, Error> {
         let mut numbers = self
             .used()
-            .map(|(code, value)| Ok((self.number(code, value)?, self.people[code])))
+            .map(|(code, _)| Ok((self.column.number(code as u32)?, self.people[code])))
             .collect::<Result<Vec<_>, Error>>()?;
         numbers.sort_by(|a, b| a.0.total_cmp(&b.0));
         Ok(numbers)
@@ -161,7 +153,7 @@ impl Source<'_> {
                 // it, whatever the order of the rows.
                 let mut usual = vec![(0, Reverse(String::new())); distinct.len()];
                 for (code, value) in self.used() {
-                    let number = self.number(code, value)?;
+                    let number = self.column.number(code as u32)?;
                     let level = distinct.partition_point(|&n| n < number);
                     of_value[code] = Some(level as u32);
                     let held = (self.people[code], Reverse(self.label(value)));
@@ -178,16 +170,8 @@ impl Source<'_> {
             Kind::Binned(bins) => {
                 let numbers = self.numbers()?;
                 let cut = Cut::new(self.column.name(), bins, &numbers)?;
-                for (code, value) in self.used() {
-                    let number = self.number(code, value)?;
-                    let bin = cut.bin(number).ok_or_else(|| Error::BinsDoNotCover {
-                        column: self.column.name().to_owned(),
-                        row: self.column.first_row(code as u32),
-                        value: number,
-                        low: cut.span().0,
-                        high: cut.span().1,
-                    })?;
-                    of_value[code] = Some(bin as u32);
+                for (code, _) in self.used() {
+                    of_value[code] = Some(cut.bin_of(self.column, code as u32)? as u32);
                 }
                 (cut.levels().to_vec(), ends(&numbers))
             }

@@ -69,7 +69,6 @@ impl Population {
             columns: self.columns.clone(),
             column_of: self.column_of.clone(),
             features: self.features.clone(),
-            feasibility: self.feasibility.clone(),
             profiles,
             people: kept.iter().map(|&p| people[p]).collect(),
             group_of: kept.iter().map(|&p| self.group_of[p]).collect(),

@@ -139,7 +139,7 @@ impl<'a> Population<'a> {
             }
             let mut dropped = false;
             for (f, feature) in case.features.iter().enumerate() {
-                if is_missing(case, feature, &person.cells[f]) {
+                if is_missing(feature, &person.cells[f]) {
                     match feature.missing {
                         Missing::Drop => {
                             left_out.dropped_by_feature[f].add(person.weight);
@@ -215,13 +215,13 @@ impl<'a> Population<'a> {
 }
 
 /// Null, or one of the declared codes (without surrounding blanks where labels are trimmed).
-fn is_missing(case: &Case, feature: &Feature, cell: &Cell) -> bool {
+fn is_missing(feature: &Feature, cell: &Cell) -> bool {
     match cell {
         Cell::Null => true,
         Cell::Number(_) => feature.missing_codes.contains(cell),
-        Cell::Text(text) => feature
-            .missing_codes
-            .contains(&Cell::Text(label_of(case, text).to_string())),
+        // Blanks around a code do not count, whether labels are trimmed or not.
+        Cell::Text(text) => (feature.missing_codes.iter())
+            .any(|code| matches!(code, Cell::Text(code) if code.trim() == text.trim())),
     }
 }
 
@@ -318,7 +318,7 @@ fn texts<'c>(case: &'c Case, f: usize, kept: &[usize]) -> Result<Vec<(&'c str, u
     let mut found = Vec::new();
     for row in kept {
         let person = &case.people[*row];
-        if is_missing(case, &case.features[f], &person.cells[f]) {
+        if is_missing(&case.features[f], &person.cells[f]) {
             continue;
         }
         match &person.cells[f] {
@@ -338,7 +338,7 @@ fn numbers(case: &Case, f: usize, kept: &[usize]) -> Result<Vec<(f64, u64)>, Slo
     let mut found = Vec::new();
     for row in kept {
         let person = &case.people[*row];
-        if is_missing(case, &case.features[f], &person.cells[f]) {
+        if is_missing(&case.features[f], &person.cells[f]) {
             continue;
         }
         match &person.cells[f] {
@@ -359,7 +359,7 @@ fn level_of(
     levels: &Levels,
     cell: &Cell,
 ) -> Result<usize, SlowError> {
-    if is_missing(case, feature, cell) {
+    if is_missing(feature, cell) {
         return Ok(levels.missing.expect("rows that miss a value were dropped"));
     }
     match cell {

@@ -51,6 +51,7 @@ use std::sync::Arc;
 use arrow_array::builder::{BooleanBuilder, Float64Builder, Int64Builder, StringBuilder};
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use serde::Deserialize;
 
 pub use encoding::Encoding;
 
@@ -122,7 +123,8 @@ pub enum Header {
 }
 
 /// What to do about two columns of one name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Duplicates {
     /// An error: a name should say which column is meant.
     Refuse,
@@ -131,13 +133,16 @@ pub enum Duplicates {
 }
 
 /// The type of a CSV column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum ColumnType {
     /// `true` and `false`, in any case.
     Boolean,
     /// A whole number of 64 bits.
+    #[serde(rename = "integer")]
     Int64,
     /// A decimal number, with or without an exponent.
+    #[serde(rename = "float")]
     Float64,
     /// The field as it stands.
     Text,

@@ -15,10 +15,11 @@ mod split;
 use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch};
 use facts_engine::flips::Model;
 use facts_engine::population::{Column, Value};
+use serde::Deserialize;
 use thiserror::Error;
 
 use self::newton::{Problem, Row};
-pub use self::split::{Split, Splitting, split};
+pub use self::split::{Splitting, split};
 use crate::additive::{AdditiveModel, Unseen};
 
 /// More coefficients than this are refused: their matrix of second derivatives would not fit.
@@ -27,10 +28,6 @@ const MAX_COEFFICIENTS: usize = 4096;
 /// How a model is to be fitted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Training {
-    /// The column that holds the outcome.
-    pub label: String,
-    /// The value of that column that is favourable; every other is not.
-    pub favourable: String,
     /// The inverse strength of regularisation, as scikit-learn's `C`.
     pub c: f64,
     /// How heavily each class counts.
@@ -40,7 +37,8 @@ pub struct Training {
 }
 
 /// How heavily each class counts while fitting.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+#[serde(try_from = "ClassWeightsText")]
 pub enum ClassWeights {
     /// Every row counts once.
     #[default]
@@ -56,6 +54,35 @@ pub enum ClassWeights {
     },
 }
 
+/// Class weights as they are written: a name, or a pair of weights.
+#[derive(Deserialize)]
+#[serde(
+    untagged,
+    expecting = "expected equal, balanced, or [unfavourable, favourable] such as [1, 10]"
+)]
+enum ClassWeightsText {
+    Named(String),
+    Given(f64, f64),
+}
+
+impl TryFrom<ClassWeightsText> for ClassWeights {
+    type Error = String;
+
+    fn try_from(text: ClassWeightsText) -> Result<Self, String> {
+        match text {
+            ClassWeightsText::Named(name) if name == "equal" => Ok(Self::Equal),
+            ClassWeightsText::Named(name) if name == "balanced" => Ok(Self::Balanced),
+            ClassWeightsText::Named(name) => Err(format!(
+                "`{name}` is no way to weigh classes: write equal, balanced, or [unfavourable, favourable]"
+            )),
+            ClassWeightsText::Given(unfavourable, favourable) => Ok(Self::Given {
+                unfavourable,
+                favourable,
+            }),
+        }
+    }
+}
+
 /// Why a model cannot be fitted.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
@@ -68,14 +95,9 @@ pub enum TrainError {
         /// The columns there are.
         known: Vec<String>,
     },
-    /// Only one class in the label.
-    #[error("label `{label}`: {why}")]
-    OneClass {
-        /// The label column.
-        label: String,
-        /// What was found, and what to do.
-        why: String,
-    },
+    /// Only one outcome.
+    #[error("every row has the same outcome; a model needs rows of both to be fitted")]
+    OneOutcome,
     /// A column that cannot be used.
     #[error("column `{column}` cannot be trained on: {why}")]
     Column {
@@ -115,28 +137,34 @@ pub enum TrainError {
     Table(String),
 }
 
-impl Training {
-    /// With scikit-learn's defaults: C = 1, every row counts once.
-    pub fn new(label: impl Into<String>, favourable: impl Into<String>) -> Self {
+/// With scikit-learn's defaults: C = 1, every row counts once.
+impl Default for Training {
+    fn default() -> Self {
         Self {
-            label: label.into(),
-            favourable: favourable.into(),
             c: 1.0,
             class_weights: ClassWeights::default(),
             exclude: Vec::new(),
         }
     }
+}
 
-    /// Fits a model to a table.
-    pub fn fit(&self, table: &RecordBatch) -> Result<AdditiveModel, TrainError> {
+impl Training {
+    /// Fits a model to rows as it is to see them, and whether the outcome of each is favourable.
+    pub fn fit(
+        &self,
+        table: &RecordBatch,
+        favourable: &[bool],
+    ) -> Result<AdditiveModel, TrainError> {
         if !(self.c.is_finite() && self.c > 0.0) {
             return Err(TrainError::Parameter {
                 what: "C",
                 value: self.c,
             });
         }
-        let favourable = self.outcomes(table)?;
-        let weights = self.row_weights(&favourable)?;
+        if favourable.iter().all(|yes| *yes) || !favourable.contains(&true) {
+            return Err(TrainError::OneOutcome);
+        }
+        let weights = self.row_weights(favourable)?;
         let terms = self.terms(table)?;
         let coefficients: usize = terms.iter().map(Term::coefficients).sum();
         if coefficients > MAX_COEFFICIENTS {
@@ -166,55 +194,6 @@ impl Training {
             term.write(&solved.coefficients, &mut model);
         }
         Ok(model)
-    }
-
-    /// The share of rows for which a model's answer is the outcome.
-    pub fn accuracy(&self, model: &AdditiveModel, table: &RecordBatch) -> Result<f64, TrainError> {
-        let outcomes = self.outcomes(table)?;
-        let answer: ArrayRef = model
-            .predict(table)
-            .map_err(|error| TrainError::Table(error.to_string()))?;
-        let answer = answer.as_any().downcast_ref::<BooleanArray>();
-        let right = answer.map_or(0, |answer| {
-            outcomes
-                .iter()
-                .enumerate()
-                .filter(|&(i, outcome)| answer.value(i) == *outcome)
-                .count()
-        });
-        Ok(right as f64 / outcomes.len().max(1) as f64)
-    }
-
-    /// Whether each row's outcome is favourable.
-    pub(crate) fn outcomes(&self, table: &RecordBatch) -> Result<Vec<bool>, TrainError> {
-        let (column, codes) = encode(table, &self.label)?;
-        let favourable: Vec<bool> = column
-            .values()
-            .iter()
-            .map(|value| value.label().trim() == self.favourable.trim())
-            .collect();
-        if column.values().contains(&Value::Null) {
-            return Err(TrainError::OneClass {
-                label: self.label.clone(),
-                why: "some rows have no outcome; drop them".to_owned(),
-            });
-        }
-        if favourable.iter().all(|f| *f) || !favourable.contains(&true) {
-            let mut values: Vec<String> = column.values().iter().map(Value::label).collect();
-            values.truncate(12);
-            return Err(TrainError::OneClass {
-                label: self.label.clone(),
-                why: format!(
-                    "`{}` must be one of at least two values, and the column has: {}",
-                    self.favourable,
-                    values.join(", ")
-                ),
-            });
-        }
-        Ok(codes
-            .iter()
-            .map(|&code| favourable[code as usize])
-            .collect())
     }
 
     /// The weight of a row of the unfavourable and of the favourable class.
@@ -256,7 +235,7 @@ impl Training {
         let mut first = 0;
         let mut terms = Vec::new();
         for field in schema.fields() {
-            if *field.name() == self.label || self.exclude.contains(field.name()) {
+            if self.exclude.contains(field.name()) {
                 continue;
             }
             let (column, codes) = encode(table, field.name())?;
@@ -279,23 +258,56 @@ impl Training {
     }
 }
 
-/// What one column contributes: a coefficient for each of its values, or one for its number.
+/// Whether each row's outcome is favourable, for a table that holds its label.
+pub fn outcomes(
+    table: &RecordBatch,
+    label: &str,
+    favourable: &str,
+) -> Result<Vec<bool>, TrainError> {
+    let (column, codes) = encode(table, label)?;
+    let values = column.values().iter();
+    let favourable: Vec<bool> = values.map(|value| value.reads_as(favourable)).collect();
+    Ok(codes
+        .iter()
+        .map(|&code| favourable[code as usize])
+        .collect())
+}
+
+/// The share of rows for which a model's answer is the outcome.
+pub fn accuracy(
+    model: &AdditiveModel,
+    table: &RecordBatch,
+    favourable: &[bool],
+) -> Result<f64, TrainError> {
+    let answer: ArrayRef = model
+        .predict(table)
+        .map_err(|error| TrainError::Table(error.to_string()))?;
+    let answer = answer.as_any().downcast_ref::<BooleanArray>();
+    let right = answer.map_or(0, |answer| {
+        let outcomes = favourable.iter().enumerate();
+        outcomes.filter(|&(i, yes)| answer.value(i) == *yes).count()
+    });
+    Ok(right as f64 / favourable.len().max(1) as f64)
+}
+
+/// What one column contributes: a coefficient for each of its values, or one for its number; and one
+/// for a missing value, if it has any.
 struct Term {
     /// The place of its first coefficient.
     first: usize,
     column: Column,
     /// The value of each row.
     codes: Vec<u32>,
-    /// The number behind each value, if it is a column of numbers.
-    numbers: Option<Vec<f64>>,
+    /// The number behind each value that is not missing, if it is a column of numbers.
+    numbers: Option<Vec<Option<f64>>>,
 }
 
 impl Term {
     fn coefficients(&self) -> usize {
-        if self.numbers.is_some() {
-            1
-        } else {
-            self.column.values().len()
+        let values = self.column.values();
+        match &self.numbers {
+            Some(_) => 1 + usize::from(values.contains(&Value::Null)),
+            None => values.len(),
         }
     }
 
@@ -303,22 +315,36 @@ impl Term {
     fn entry(&self, row: usize) -> (usize, f64) {
         let code = self.codes[row] as usize;
         match &self.numbers {
-            Some(numbers) => (self.first, numbers[code]),
+            Some(numbers) => match numbers[code] {
+                Some(number) => (self.first, number),
+                None => (self.first + 1, 1.0),
+            },
             None => (self.first + code, 1.0),
         }
     }
 
     fn write(&self, coefficients: &[f64], model: &mut AdditiveModel) {
-        let name = self.column.name().to_owned();
-        if self.numbers.is_some() {
-            model.numbers.insert(name, coefficients[self.first]);
-            return;
+        let name = self.column.name();
+        let values = self.column.values();
+        let missing = match &self.numbers {
+            Some(_) => {
+                model
+                    .numbers
+                    .insert(name.to_owned(), coefficients[self.first]);
+                self.first + 1
+            }
+            None => {
+                let levels = values.iter().zip(&coefficients[self.first..]);
+                let levels = levels.filter(|(value, _)| **value != Value::Null);
+                let levels = levels.map(|(value, coefficient)| (value.label(), *coefficient));
+                model.levels.insert(name.to_owned(), levels.collect());
+                let missing = values.iter().position(|value| *value == Value::Null);
+                self.first + missing.unwrap_or(0)
+            }
+        };
+        if values.contains(&Value::Null) {
+            model.missing.insert(name.to_owned(), coefficients[missing]);
         }
-        let values = self.column.values().iter().zip(&coefficients[self.first..]);
-        // A missing value has no text to stand for it; like an unseen one it adds nothing.
-        let levels = values.filter(|(value, _)| **value != Value::Null);
-        let levels = levels.map(|(value, coefficient)| (value.label(), *coefficient));
-        model.levels.insert(name, levels.collect());
     }
 }
 
@@ -340,19 +366,13 @@ fn encode(table: &RecordBatch, name: &str) -> Result<(Column, Vec<u32>), TrainEr
     })
 }
 
-fn numbers(column: &Column) -> Result<Vec<f64>, TrainError> {
-    let refuse = |why: &str| TrainError::Column {
-        column: column.name().to_owned(),
-        why: why.to_owned(),
-    };
+fn numbers(column: &Column) -> Result<Vec<Option<f64>>, TrainError> {
     let number = |value: &Value| match value.number() {
-        Some(number) if number.is_finite() => Ok(number),
-        Some(_) => Err(refuse(
-            "it holds NaN or an infinity; drop those rows or exclude the column",
-        )),
-        None => Err(refuse(
-            "it holds missing numbers; drop those rows or exclude the column",
-        )),
+        Some(number) if !number.is_finite() => Err(TrainError::Column {
+            column: column.name().to_owned(),
+            why: "it holds NaN or an infinity; drop those rows or exclude the column".to_owned(),
+        }),
+        number => Ok(number),
     };
     column.values().iter().map(number).collect()
 }

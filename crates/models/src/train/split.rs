@@ -1,14 +1,13 @@
 //! Splitting a table into a part to train on and a part to audit.
 
-use arrow_array::{RecordBatch, UInt64Array};
-use arrow_select::concat::concat_batches;
-use arrow_select::take::take_record_batch;
+use serde::Deserialize;
 
-use super::{TrainError, Training, scikit};
+use super::{TrainError, scikit};
 
 /// How rows are drawn for the test part. Either way both parts have the same share of favourable
 /// outcomes, as far as whole rows allow, and a seed gives the same rows everywhere.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Splitting {
     /// So many percent of each class, rounded to the nearest row; both parts keep the table's order.
     #[default]
@@ -18,44 +17,20 @@ pub enum Splitting {
     ScikitLearn,
 }
 
-/// A table in two parts.
-#[derive(Clone, Debug)]
-pub struct Split {
-    /// What a model is fitted on.
-    pub train: RecordBatch,
-    /// What it is audited on.
-    pub test: RecordBatch,
-}
-
-/// Splits a table: `test_percent` of its rows are for the audit, the others to train on.
+/// Splits rows, of each of which it is known whether its outcome is favourable: those to train on,
+/// and `test_percent` of them for the audit.
 pub fn split(
-    batches: &[RecordBatch],
-    training: &Training,
+    favourable: &[bool],
     splitting: Splitting,
     test_percent: u8,
     seed: u64,
-) -> Result<Split, TrainError> {
-    let first = batches
-        .first()
-        .ok_or_else(|| TrainError::Table("the table has no rows".into()))?;
-    let table = concat_batches(&first.schema(), batches)
-        .map_err(|error| TrainError::Table(error.to_string()))?;
-    let favourable = training.outcomes(&table)?;
-    let (train, test) = match splitting {
-        Splitting::Own => own_split(&favourable, test_percent, seed),
+) -> Result<(Vec<usize>, Vec<usize>), TrainError> {
+    Ok(match splitting {
+        Splitting::Own => own_split(favourable, test_percent, seed),
         Splitting::ScikitLearn => {
             let seed = u32::try_from(seed).map_err(|_| TrainError::Seed { seed })?;
-            scikit::train_test_split(&favourable, test_percent.min(100), seed)
+            scikit::train_test_split(favourable, test_percent.min(100), seed)
         }
-    };
-    let part = |rows: Vec<usize>| {
-        let rows = rows.into_iter().map(|row| row as u64);
-        take_record_batch(&table, &UInt64Array::from_iter_values(rows))
-            .map_err(|error| TrainError::Table(error.to_string()))
-    };
-    Ok(Split {
-        train: part(train)?,
-        test: part(test)?,
     })
 }
 
@@ -105,46 +80,17 @@ impl SplitMix {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
-    use arrow_array::{ArrayRef, Int64Array, StringArray};
-
     use super::*;
 
     #[test]
     fn both_parts_have_the_same_share_and_the_seed_decides() {
-        let ids: ArrayRef = Arc::new(Int64Array::from_iter_values(0..100));
-        let outcomes = (0..100).map(|i| if i % 4 == 0 { "yes" } else { "no" });
-        let outcomes: ArrayRef = Arc::new(StringArray::from_iter_values(outcomes));
-        let table = RecordBatch::try_from_iter([("id", ids), ("outcome", outcomes)]).unwrap();
-        let training = Training::new("outcome", "yes");
-        let one = split(
-            &[table.slice(0, 40), table.slice(40, 60)],
-            &training,
-            Splitting::Own,
-            30,
-            7,
-        )
-        .unwrap();
-        assert_eq!((one.train.num_rows(), one.test.num_rows()), (69, 31));
-        let yes = training
-            .outcomes(&one.test)
-            .unwrap()
-            .iter()
-            .filter(|yes| **yes)
-            .count();
-        assert_eq!(yes, 8);
-        let again = split(
-            std::slice::from_ref(&table),
-            &training,
-            Splitting::Own,
-            30,
-            7,
-        )
-        .unwrap();
-        assert_eq!(again.test, one.test);
-        let other = split(&[table], &training, Splitting::Own, 30, 8).unwrap();
-        assert_ne!(other.test, one.test);
+        let favourable: Vec<bool> = (0..100).map(|i| i % 4 == 0).collect();
+        let part = |seed| split(&favourable, Splitting::Own, 30, seed).unwrap();
+        let (train, test) = part(7);
+        assert_eq!((train.len(), test.len()), (69, 31));
+        assert_eq!(test.iter().filter(|&&row| favourable[row]).count(), 8);
+        assert_eq!(part(7).1, test);
+        assert_ne!(part(8).1, test);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The configuration: what `facts.toml` may say.
 //!
-//! Flags win over the file; both end up in one [`Config`]. `declare.rs` turns it into what the
-//! engine is told about the columns, after `guess.rs` has filled in what was left open.
+//! Flags win over the file; both end up in one [`Config`]. `columns/` turns it into what the engine
+//! is told about the columns, and fills in what was left open.
 //!
 //! [`REFERENCE`] explains every key.
 
@@ -10,18 +10,17 @@
     reason = "REFERENCE explains every key, and a test sees to it"
 )]
 
-mod declare;
-mod guess;
-
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use facts_engine::actions::Validity;
+use facts_engine::population::{Direction, Missing, Move};
+use facts_input::Format;
+use facts_input::csv::{ColumnType, Duplicates};
+use facts_models::train::{ClassWeights, Splitting};
 use indexmap::IndexMap;
 use serde::Deserialize;
 
-pub use self::declare::is_train;
-pub(crate) use self::declare::{Declared, declare};
-pub use self::guess::{BINS, Guess, Guessed, guess};
 use crate::failure::Failure;
 
 /// A configuration that uses every key, with what each is for.
@@ -63,6 +62,8 @@ pub struct Data {
     pub types: BTreeMap<String, ColumnType>,
     /// Missing codes of every column.
     pub missing_codes: Vec<String>,
+    /// What to do with rows where a feature is missing, unless the feature says otherwise.
+    pub missing: Option<Missing>,
     pub weight: Option<String>,
     /// Columns that neither the audit nor the model is to see.
     pub ignore: Vec<String>,
@@ -93,38 +94,6 @@ pub struct Cut {
 pub enum Keep {
     Values(Vec<Text>),
     Range { from: f64, to: f64 },
-}
-
-/// The format of the table, when it is not to be guessed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
-#[serde(rename_all = "kebab-case")]
-pub enum Format {
-    Csv,
-    Parquet,
-    ArrowFile,
-    ArrowStream,
-}
-
-/// What to do about two columns of one name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
-#[serde(rename_all = "kebab-case")]
-pub enum Duplicates {
-    /// Stop.
-    Refuse,
-    /// Call them score, score.1, score.2.
-    Number,
-}
-
-/// The type of a CSV column, when it is not to be inferred.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ColumnType {
-    Boolean,
-    Integer,
-    Float,
-    Text,
 }
 
 /// Which model is asked, and how.
@@ -164,33 +133,6 @@ pub struct Train {
     pub save: Option<PathBuf>,
 }
 
-/// How the rows to audit are drawn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Splitting {
-    Own,
-    ScikitLearn,
-}
-
-/// How heavily each class counts while a model is fitted.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(
-    untagged,
-    expecting = "expected equal, balanced, or [unfavourable, favourable] such as [1, 10]"
-)]
-pub enum ClassWeights {
-    Named(ClassWeightsName),
-    Given(f64, f64),
-}
-
-/// Class weights by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ClassWeightsName {
-    Equal,
-    Balanced,
-}
-
 /// The column that holds what really happened.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
@@ -217,7 +159,7 @@ pub struct Protected {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Feature {
-    pub kind: Option<Kind>,
+    pub kind: Option<KindName>,
     pub order: Option<Vec<Text>>,
     pub quantiles: Option<usize>,
     pub equal_width: Option<usize>,
@@ -279,7 +221,7 @@ impl Feature {
 /// How a column becomes levels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub enum KindName {
     Categorical,
     Ordinal,
     Numeric,
@@ -292,32 +234,6 @@ pub enum Kind {
 pub enum ModelSees {
     Number,
     Label,
-}
-
-/// How an action into a bin moves a number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Move {
-    Linear,
-    Median,
-    Nearest,
-}
-
-/// What to do with rows where a feature is missing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Missing {
-    Error,
-    Drop,
-    Level,
-}
-
-/// Which way a feature may change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Direction {
-    Increase,
-    Decrease,
 }
 
 /// What a change costs before the weight.
@@ -355,17 +271,6 @@ pub struct Audit {
     pub compare: Option<Vec<String>>,
     pub threads: Option<usize>,
     pub suppress_below: Option<u64>,
-}
-
-/// Which actions are valid for a subgroup.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
-#[serde(rename_all = "kebab-case")]
-pub enum Validity {
-    /// What changes and what stays must together be common among those who succeed.
-    Joint,
-    /// Only what changes must be.
-    Subset,
 }
 
 /// What is done to tell findings from chance.
@@ -521,6 +426,11 @@ impl Config {
                 *spec = format!("{prefix}{colon}{}", path.display());
             }
         }
+    }
+
+    /// Whether the model is to be fitted here.
+    pub fn is_train(&self) -> bool {
+        self.model.spec.as_deref() == Some("train")
     }
 
     /// The φ asked for, or the paper's two.
@@ -698,22 +608,25 @@ mod tests {
     #[test]
     fn whoever_names_a_kind_means_no_other() {
         let guessed = Feature {
-            kind: Some(Kind::Binned),
+            kind: Some(KindName::Binned),
             quantiles: Some(5),
             ..Feature::default()
         };
         let said = Feature {
-            kind: Some(Kind::Numeric),
+            kind: Some(KindName::Numeric),
             ..Feature::default()
         };
         let both = said.or(guessed.clone());
-        assert_eq!((both.kind, both.quantiles), (Some(Kind::Numeric), None));
+        assert_eq!((both.kind, both.quantiles), (Some(KindName::Numeric), None));
         let weight = Feature {
             weight: Some(2.0),
             ..Feature::default()
         };
         let both = weight.or(guessed);
-        assert_eq!((both.kind, both.quantiles), (Some(Kind::Binned), Some(5)));
+        assert_eq!(
+            (both.kind, both.quantiles),
+            (Some(KindName::Binned), Some(5))
+        );
     }
 
     #[test]

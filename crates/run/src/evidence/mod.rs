@@ -4,27 +4,27 @@
 //! Variants and the hold-out are audits of their own, and most of what they ask was answered before.
 //! A model that is asked row by row (a program, a server, a large graph, a function) therefore has
 //! its answers kept as long as the audit takes, in a file in the temporary folder if the user names
-//! no other (see [`Ready::keeping_answers`]), and is asked for each distinct row once. Linear models and
+//! no other (see `AuditedModel::keeping_answers`), and is asked for each distinct row once. Linear models and
 //! boosted trees tell whom a change flips without being sent rows; they are simply asked again.
 
 mod variants;
 
 use std::ops::ControlFlow;
 
-use arrow_array::RecordBatch;
-use facts_engine::definitions::Definition;
 use facts_engine::evidence::{
     self, Evidence, Followed, Gathering, Halves, HoldOut, Stability, Tests,
 };
-use facts_engine::population::Population;
-use facts_engine::{Audit, Error, Individuals, Options, Phase, Progress, Watch};
+use facts_engine::flips::Model;
+use facts_engine::population::Declaration;
+use facts_engine::{Audit, Error, Options, Phase, Progress, Watch};
 use serde_json::json;
 
 use self::variants::{Variant, variants};
-use crate::config::{Config, Declared};
+use crate::audit::Audited;
+use crate::config::Config;
 use crate::failure::Failure;
 use crate::listener::Listener;
-use crate::model::Ready;
+use crate::people::People;
 
 /// What is to be gathered.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -58,7 +58,7 @@ impl Plan {
             between_0_and_1("evidence.hold-out", share)?;
             if plan.gathering.shuffles == 0 {
                 return Err(Failure::usage(
-                    "evidence.hold-out tests what it finds, but evidence.shuffles is 0; raise --shuffles, or leave the hold-out",
+                    "evidence.hold-out tests what it finds, but evidence.shuffles is 0; raise it, or leave the hold-out",
                 ));
             }
         }
@@ -115,54 +115,56 @@ fn enough_shuffles(gathering: &Gathering) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::usage(format!(
-        "evidence.shuffles is {shuffles}, but nothing could pass at α = {alpha} with fewer than {needed}; raise --shuffles, or write 0 for no tests"
+        "evidence.shuffles is {shuffles}, but nothing could pass at α = {alpha} with fewer than {needed}; raise it, or write 0 for no tests"
     )))
 }
 
-/// An audit that was made, and what it was made of.
-pub(crate) struct Made<'a> {
-    pub(crate) declared: &'a Declared,
-    pub(crate) batches: &'a [RecordBatch],
-    pub(crate) population: &'a Population,
-    pub(crate) ready: &'a Ready,
+/// An audit for which evidence is gathered, and what it was made of.
+pub(crate) struct Evidenced<'a> {
+    pub(crate) declaration: &'a Declaration,
+    pub(crate) people: &'a People<'a>,
+    pub(crate) model: &'a dyn Model,
     pub(crate) options: &'a Options,
-    /// The audit, suppressed if it is to be.
-    pub(crate) audit: &'a Audit,
-    pub(crate) individuals: &'a Individuals,
-    pub(crate) definitions: &'a [Box<dyn Definition>],
+    pub(crate) audited: &'a Audited,
     pub(crate) suppress_below: Option<u64>,
     pub(crate) listener: &'a dyn Listener,
 }
 
-impl Made<'_> {
-    /// Gathers what is asked for.
-    pub(crate) fn gather(&self, plan: Plan, notes: &mut Vec<String>) -> Result<Evidence, Failure> {
+impl Evidenced<'_> {
+    /// Gathers what is asked for, and what the user should know about it.
+    pub(crate) fn gather(&self, plan: Plan) -> Result<(Evidence, Vec<String>), Failure> {
+        let mut notes = Vec::new();
         let gathering = plan.gathering;
-        let tests = self.tests(&gathering, notes)?;
+        let tests = self.tests(&gathering, &mut notes)?;
         self.listener.step("drawing members again");
         let watch = |progress| self.listener.progress(progress);
         let watch = Watch::new(&watch);
+        let Audited {
+            audit,
+            individuals,
+            definitions,
+            ..
+        } = self.audited;
         let intervals = self.options.work(|| {
-            let (audit, individuals) = (self.audit, self.individuals);
-            let definitions = self.definitions;
             evidence::intervals_of_first(audit, individuals, definitions, &tests, &gathering, watch)
         })??;
         let stability = match plan.stability {
-            true => Some(self.stability(&tests, &gathering, notes)?),
+            true => Some(self.stability(&tests, &gathering, &mut notes)?),
             false => None,
         };
         let hold_out = match plan.hold_out {
-            Some(share) => self.hold_out(share, &gathering, notes)?,
+            Some(share) => self.hold_out(share, &gathering, &mut notes)?,
             None => None,
         };
         self.listener.clear();
-        Ok(Evidence {
+        let evidence = Evidence {
             gathering,
             tests,
             intervals,
             stability,
             hold_out,
-        })
+        };
+        Ok((evidence, notes))
     }
 
     fn tests(&self, gathering: &Gathering, notes: &mut Vec<String>) -> Result<Vec<Tests>, Failure> {
@@ -173,8 +175,13 @@ impl Made<'_> {
         let watch = |progress| self.listener.progress(progress);
         let watch = Watch::new(&watch);
         let tested = self.options.work(|| {
-            let (audit, individuals) = (self.audit, self.individuals);
-            evidence::test(audit, individuals, self.definitions, gathering, watch)
+            let Audited {
+                audit,
+                individuals,
+                definitions,
+                ..
+            } = self.audited;
+            evidence::test(audit, individuals, definitions, gathering, watch)
         })?;
         match tested {
             Err(error @ Error::TooManyToDeal { .. }) => {
@@ -193,13 +200,23 @@ impl Made<'_> {
         gathering: &Gathering,
         notes: &mut Vec<String>,
     ) -> Result<Stability, Failure> {
-        let mut followed = Followed::new(self.audit, self.definitions, tests, gathering);
+        let mut followed = Followed::new(
+            &self.audited.audit,
+            &self.audited.definitions,
+            tests,
+            gathering,
+        );
         if followed.is_empty() {
             notes.push("no finding to follow through variants: all is fair".to_owned());
             return Ok(followed.stability());
         }
         self.listener.step("making variants of the audit");
-        let variants = variants(self.declared, self.audit, gathering.seed, notes);
+        let variants = variants(
+            self.declaration.declared_features(),
+            &self.audited.audit,
+            gathering.seed,
+            notes,
+        );
         let total = variants.len();
         for (done, variant) in variants.iter().enumerate() {
             self.listener.event(
@@ -233,13 +250,17 @@ impl Made<'_> {
                 total,
             })
         };
-        let groups = self.audit.groups.iter().map(|group| group.name.as_str());
+        let groups = self
+            .audited
+            .audit
+            .groups
+            .iter()
+            .map(|group| group.name.as_str());
         let least = self.suppress_below.unwrap_or(1).max(1);
         let options = self.options.clone().compare(groups).min_group_size(least);
         let (population, options) = variant.apply(self, options)?;
-        let population = population.as_ref().unwrap_or(self.population);
-        let model = self.ready.model.as_ref();
-        let audit = facts_engine::audit(population, model, &options, Watch::new(&watch))?;
+        let population = population.as_ref().unwrap_or(&self.people.population);
+        let audit = facts_engine::audit(population, self.model, &options, Watch::new(&watch))?;
         Ok(match self.suppress_below {
             Some(k) => audit.suppressed(k),
             None => audit,
@@ -257,15 +278,14 @@ impl Made<'_> {
             .step("finding among some and testing among others");
         let halves = Halves {
             share,
-            groups: &self.audit.groups,
-            definitions: self.definitions,
+            groups: &self.audited.audit.groups,
+            definitions: &self.audited.definitions,
             gathering,
             options: self.options,
             suppress_below: self.suppress_below,
         };
         let watch = |progress| self.listener.progress(progress);
-        let model = self.ready.model.as_ref();
-        match halves.hold_out(self.population, model, Watch::new(&watch)) {
+        match halves.hold_out(&self.people.population, self.model, Watch::new(&watch)) {
             Ok(halved) => {
                 if halved.left_out > 0 {
                     notes.push(format!(

@@ -3,14 +3,14 @@ use std::sync::{Arc, Mutex};
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
-use arrow_array::{ArrayRef, Int64Array, StringArray};
+use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 use facts_engine::flips::FnModel;
 use facts_report::{ModelOrigin, Origin, Record};
 
 use super::*;
-use crate::config::{declare, guess};
+use crate::columns::Columns;
 use crate::listener::Silent;
-use crate::{Given, Kind, Table, run, run_with};
+use crate::{FromCode, Kind, Table, run, run_with};
 
 const ADULT: &[u8] = include_bytes!("../../../../data/adult/adult.csv.gz");
 const ADULT_CONFIG: &str = include_str!("../../../../data/adult/facts.toml");
@@ -62,7 +62,7 @@ fn people() -> Table {
         name: "people".to_owned(),
         sha256: None,
     };
-    Table::prepared(vec![batch.unwrap()], origin, &Default::default()).unwrap()
+    Table::of(&[batch.unwrap()], origin).unwrap()
 }
 
 const PEOPLE: &str = "
@@ -115,10 +115,10 @@ fn origin() -> ModelOrigin {
     }
 }
 
-fn given() -> Given {
-    Given {
+fn given() -> FromCode {
+    FromCode {
         model: Some((Box::new(FnModel::new(pays_enough)), origin())),
-        ..Given::default()
+        ..FromCode::default()
     }
 }
 
@@ -282,9 +282,9 @@ fn a_wrong_value_is_named() {
 fn names(settings: &[&str], notes: &mut Vec<String>) -> Vec<String> {
     let config = config(PEOPLE, settings);
     let table = people();
-    let declared = declare(&config, &guess(&table.batches).unwrap(), None).unwrap();
+    let columns = Columns::decide(&config, &table.cells, None).unwrap();
     let audit = made(&[]).audit;
-    let variants = variants(&declared, &audit, 1, notes);
+    let variants = variants(columns.declaration.declared_features(), &audit, 1, notes);
     variants.into_iter().map(|variant| variant.name).collect()
 }
 
@@ -427,9 +427,9 @@ fn what_was_asked_is_not_asked_again() {
         }
         pays_enough(rows)
     });
-    let given = Given {
+    let given = FromCode {
         model: Some((Box::new(model), origin())),
-        ..Given::default()
+        ..FromCode::default()
     };
     let config = config(
         PEOPLE,

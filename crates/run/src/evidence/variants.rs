@@ -4,8 +4,7 @@ use facts_engine::evidence::{sample_seed, weight_draws};
 use facts_engine::population::{Bins, Edges, Feature, Kind, Population};
 use facts_engine::{Audit, Error, Options, Support};
 
-use super::Made;
-use crate::config::Declared;
+use super::Evidenced;
 
 /// How many variants there are.
 pub(super) const VARIANTS: usize = 20;
@@ -39,16 +38,20 @@ impl Variant {
     /// The population, if it is another one, and the options of the variant.
     pub(super) fn apply(
         &self,
-        made: &Made<'_>,
+        evidenced: &Evidenced<'_>,
         options: Options,
     ) -> Result<(Option<Population>, Options), Error> {
         Ok(match &self.other {
             Other::Support(support) => (None, options.support(Support::try_from(*support)?)),
             Other::Features(features) => {
-                let declaration = made.declared.declaration_of(features.clone());
-                (Some(declaration.read(made.batches)?), options)
+                let declaration = evidenced
+                    .declaration
+                    .clone()
+                    .with_features(features.clone());
+                let (population, _) = declaration.population(&evidenced.people.table)?;
+                (Some(population), options)
             }
-            Other::People { seed } => (Some(made.population.resampled(*seed)), options),
+            Other::People { seed } => (Some(evidenced.people.population.resampled(*seed)), options),
         })
     }
 }
@@ -56,15 +59,15 @@ impl Variant {
 /// The variants of an audit, always as many: what cannot be varied makes room for more samples of the
 /// people.
 pub(super) fn variants(
-    declared: &Declared,
+    features: &[Feature],
     audit: &Audit,
     seed: u64,
     notes: &mut Vec<String>,
 ) -> Vec<Variant> {
     let mut variants = supports(audit.settings.support);
-    variants.extend(weights(&declared.features, seed));
-    variants.extend(bins(&declared.features));
-    let kept = kept_bins(&declared.features);
+    variants.extend(weights(features, seed));
+    variants.extend(bins(features));
+    let kept = kept_bins(features);
     if !kept.is_empty() {
         notes.push(format!(
             "every variant keeps the bins of {}: the model sees them, or they have names",

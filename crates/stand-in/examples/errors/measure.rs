@@ -8,11 +8,12 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type};
-use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch, StringArray};
+use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch, StringArray, UInt64Array};
 use arrow_schema::DataType;
+use arrow_select::take::take_record_batch;
 use facts_engine::flips::Model;
 use facts_models::AdditiveModel;
-use facts_models::train::{ClassWeights, Splitting, Training, split};
+use facts_models::train::{ClassWeights, Splitting, Training, outcomes, split};
 use facts_stand_in::{AD_CAMPAIGN_ROWS, AD_CAMPAIGN_TEST_ROWS, PEOPLE, SSL_ROWS};
 use serde_json::Value;
 
@@ -262,12 +263,13 @@ impl AdCampaign {
                 favourable: 265.0,
             },
             exclude: vec![
+                "true_conversion".into(),
                 "predicted_conversion".into(),
                 "predicted_probability".into(),
             ],
-            ..Training::new("true_conversion", "1")
+            ..Training::default()
         };
-        let model = training.fit(&train)?;
+        let model = training.fit(&train, &outcomes(&train, "true_conversion", "1")?)?;
         let people = test.column_by_name(PEOPLE).ok_or("no people")?;
         let weights = people
             .as_primitive::<Int64Type>()
@@ -406,11 +408,20 @@ impl Ssl {
         texts(races)
             .into_iter()
             .for_each(|race| *cleaned.entry(race).or_default() += 1);
-        let training = Training::new("outcome", "favourable");
-        let parts = split(&[table], &training, Splitting::Own, 30, seed)?;
-        let model = training.fit(&parts.train)?;
-        let weights = vec![1.0; parts.test.num_rows()];
-        let tested = Tested::new(&parts.test, &model, weights)?;
+        let training = Training {
+            exclude: vec!["outcome".into()],
+            ..Training::default()
+        };
+        let favourable = outcomes(&table, "outcome", "favourable")?;
+        let (train, test) = split(&favourable, Splitting::Own, 30, seed)?;
+        let part = |rows: &[usize]| {
+            let rows = UInt64Array::from_iter_values(rows.iter().map(|&row| row as u64));
+            take_record_batch(&table, &rows)
+        };
+        let (train, test) = (part(&train)?, part(&test)?);
+        let model = training.fit(&train, &outcomes(&train, "outcome", "favourable")?)?;
+        let weights = vec![1.0; test.num_rows()];
+        let tested = Tested::new(&test, &model, weights)?;
         let outcomes = vec![
             tested.outcome("BLK", "RACE CODE CD", 7_972.0),
             tested.outcome("WHI", "RACE CODE CD", 2_193.0),

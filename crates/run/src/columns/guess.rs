@@ -2,11 +2,7 @@
 //!
 //! Every guess says why, and is shown: a guess that nobody sees is a mistake that nobody finds.
 
-use arrow_array::RecordBatch;
-use facts_engine::population::{Column, Value};
-
-use crate::failure::Failure;
-use crate::table::encoded;
+use facts_engine::population::{Column, EncodedColumn, Table, Value};
 
 /// Numbers with at most so many distinct values are levels of their own.
 const FEW_NUMBERS: usize = 12;
@@ -118,27 +114,22 @@ impl Guess {
 }
 
 /// Looks at all columns of a table.
-pub fn guess(batches: &[RecordBatch]) -> Result<Vec<Guessed>, Failure> {
-    let Some(first) = batches.first() else {
-        return Ok(Vec::new());
-    };
-    let schema = first.schema();
-    let names = schema.fields().iter().map(|field| field.name());
-    let mut guessed: Vec<Guessed> = names
-        .map(|name| of_column(batches, name))
-        .collect::<Result<_, Failure>>()?;
+pub fn guess(table: &Table) -> Vec<Guessed> {
+    let mut guessed: Vec<Guessed> = (table.names())
+        .map(|name| of_column(name, table.column(name).ok()))
+        .collect();
     // An outcome usually comes last.
     if !guessed.iter().any(|guess| guess.maybe_label)
         && let Some(last) = guessed.last_mut()
     {
         last.maybe_label = last.distinct == 2 && !last.maybe_protected;
     }
-    Ok(guessed)
+    guessed
 }
 
-fn of_column(batches: &[RecordBatch], name: &str) -> Result<Guessed, Failure> {
-    let Ok((column, codes)) = encoded(batches, name) else {
-        return Ok(Guessed {
+fn of_column(name: &str, encoded: Option<&EncodedColumn>) -> Guessed {
+    let Some(encoded) = encoded else {
+        return Guessed {
             name: name.to_owned(),
             guess: Guess::Unreadable,
             distinct: 0,
@@ -150,13 +141,10 @@ fn of_column(batches: &[RecordBatch], name: &str) -> Result<Guessed, Failure> {
             maybe_immutable: false,
             only_increases: false,
             maybe_label: false,
-        });
+        };
     };
-    let rows = codes.len();
-    let mut counts = vec![0_usize; column.values().len()];
-    for &code in &codes {
-        counts[code as usize] += 1;
-    }
+    let (column, counts) = (encoded.column(), encoded.counts());
+    let rows = encoded.codes().len();
     let nulls = (column.values().iter().zip(&counts))
         .filter(|(value, _)| **value == Value::Null)
         .map(|(_, count)| *count)
@@ -179,18 +167,18 @@ fn of_column(batches: &[RecordBatch], name: &str) -> Result<Guessed, Failure> {
     let guess = if nulls * 2 > rows {
         Guess::Context("most rows have no value")
     } else {
-        match kind(&column, is_number, distinct, rows - nulls) {
+        match kind(column, is_number, distinct, rows - nulls) {
             // Where nearly everybody has one value, quantiles would fall together into one bin.
             Guess::Binned if values[0].1 * 5 > rows * 4 => Guess::Numeric,
             guess => guess,
         }
     };
     values.truncate(20);
-    Ok(Guessed {
+    Guessed {
         name: name.to_owned(),
         guess,
         distinct,
-        range: range(&column),
+        range: range(column),
         values,
         nulls,
         missing_codes,
@@ -198,7 +186,7 @@ fn of_column(batches: &[RecordBatch], name: &str) -> Result<Guessed, Failure> {
         maybe_immutable: maybe_protected || speaks_of(IMMUTABLE),
         only_increases: speaks_of(&["age"]),
         maybe_label: distinct == 2 && (speaks_of(LABELS) || LABELS.contains(&name)),
-    })
+    }
 }
 
 fn kind(column: &Column, is_number: bool, distinct: usize, rows: usize) -> Guess {
@@ -257,7 +245,7 @@ fn words(name: &str) -> Vec<String> {
 mod tests {
     use std::sync::Arc;
 
-    use arrow_array::{ArrayRef, Float64Array, Int64Array, StringArray};
+    use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray};
 
     use super::*;
 
@@ -305,7 +293,7 @@ mod tests {
             ("country", texts(vec!["X"; rows as usize])),
         ])
         .unwrap();
-        let guessed = guess(&[table]).unwrap();
+        let guessed = guess(&Table::read([table]).unwrap());
         let by_name = |name: &str| guessed.iter().find(|g| g.name == name).unwrap();
         assert!(matches!(by_name("id").guess, Guess::Context(_)));
         assert_eq!(by_name("ageYears").guess, Guess::Binned);

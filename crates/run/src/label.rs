@@ -1,0 +1,122 @@
+//! The outcome: what really happened to people, and which of it is favourable.
+
+use facts_engine::Audit;
+use facts_engine::population::{EncodedColumn, Value};
+use facts_report::{BaseRate, BaseRates};
+
+use crate::config::Config;
+use crate::failure::Failure;
+use crate::people::People;
+use crate::table::Table;
+
+/// The label of a table, with what of it is favourable.
+#[derive(Debug)]
+pub(crate) struct Label {
+    pub(crate) column: String,
+    /// The favourable value, as the user writes it.
+    pub(crate) favourable: String,
+    /// By code of the value: favourable or not; none where the outcome is missing.
+    outcomes: Vec<Option<bool>>,
+}
+
+impl Label {
+    /// The label that the configuration names, if it names one.
+    pub(crate) fn of(config: &Config, table: &Table) -> Result<Option<Self>, Failure> {
+        let Some(name) = &config.label.column else {
+            return Ok(None);
+        };
+        let label = table.cells.column(name);
+        let label = label.map_err(|error| Failure::usage(format!("`label.column`: {error}")))?;
+        let values = label.column().values();
+        let said = (config.label.favourable.as_ref()).or(config.model.favourable.as_ref());
+        let favourable = match said {
+            Some(text) => text.0.trim().to_owned(),
+            None => guessed_favourable(name, values)?,
+        };
+        let missing = label.column().missing(&config.data.missing_codes);
+        let outcomes: Vec<Option<bool>> = (values.iter().zip(missing))
+            .map(|(value, missing)| (!missing).then(|| value.reads_as(&favourable)))
+            .collect();
+        if !outcomes.contains(&Some(true)) {
+            return Err(Failure::usage(format!(
+                "the label `{name}` never has the favourable value `{favourable}`; it has: {}; write one of these as `label.favourable`",
+                some(values)
+            )));
+        }
+        Ok(Some(Self {
+            column: name.clone(),
+            favourable,
+            outcomes,
+        }))
+    }
+
+    /// The rows of a table whose outcome is known, each with whether it is favourable.
+    pub(crate) fn known(&self, label: &EncodedColumn) -> Vec<(usize, bool)> {
+        let rows = label.codes().iter().enumerate();
+        rows.filter_map(|(row, &code)| Some((row, self.outcomes[code as usize]?)))
+            .collect()
+    }
+
+    /// How often the label is favourable in each group, among the people of the audit; none if that
+    /// would tell a count below `suppress_below`, directly or by subtracting.
+    pub(crate) fn base_rates(
+        &self,
+        people: &People<'_>,
+        audit: &Audit,
+        suppress_below: Option<u64>,
+    ) -> Result<Option<BaseRates>, Failure> {
+        let label = people.table.column(&self.column)?;
+        let mut rates: Vec<BaseRate> = (audit.groups.iter())
+            .map(|group| BaseRate {
+                name: group.name.clone(),
+                people: 0,
+                favourable: 0,
+            })
+            .collect();
+        let names = people.population.groups();
+        let place: Vec<Option<usize>> = (names.iter())
+            .map(|name| rates.iter().position(|rate| rate.name == *name))
+            .collect();
+        for (row, profile, weight) in people.rows.kept() {
+            let Some(group) = place[people.population.group(profile)] else {
+                continue;
+            };
+            rates[group].people += weight;
+            if label.value(row).reads_as(&self.favourable) {
+                rates[group].favourable += weight;
+            }
+        }
+        let small = |count: u64| suppress_below.is_some_and(|k| (1..k).contains(&count));
+        let tells = |rate: &BaseRate| {
+            small(rate.people) || small(rate.favourable) || small(rate.people - rate.favourable)
+        };
+        Ok((!rates.iter().any(tells)).then(|| BaseRates {
+            label: self.column.clone(),
+            favourable: self.favourable.clone(),
+            groups: rates,
+        }))
+    }
+}
+
+/// The favourable value of a label that nothing was said about: 1 or true, if it has one.
+fn guessed_favourable(name: &str, values: &[Value]) -> Result<String, Failure> {
+    let mut positive = values
+        .iter()
+        .filter(|value| value.reads_as("1") || value.label().trim().eq_ignore_ascii_case("true"));
+    positive.next().map(|value| value.label()).ok_or_else(|| {
+        Failure::usage(format!(
+            "which value of `{name}` is favourable? Write it as `label.favourable`; the column has: {}",
+            some(values)
+        ))
+    })
+}
+
+/// The first values of a column, for a message.
+fn some(values: &[Value]) -> String {
+    let values: Vec<String> = (values.iter())
+        .filter(|value| **value != Value::Null)
+        .take(8)
+        .map(|value| value.label().trim().to_owned())
+        .collect();
+    values.join(", ")
+}
