@@ -58,7 +58,6 @@ pub enum ClassWeights {
 
 /// Why a model cannot be fitted.
 #[derive(Debug, Clone, PartialEq, Error)]
-#[non_exhaustive]
 pub enum TrainError {
     /// No such column.
     #[error("there is no column `{column}` to train on; the table has: {}", known.join(", "))]
