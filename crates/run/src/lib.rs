@@ -17,7 +17,7 @@ pub mod saved;
 mod table;
 
 pub use self::config::Config;
-pub use self::failure::{Failure, Kind};
+pub use self::failure::{Failure, FailureKind};
 pub use self::listener::{Listener, Silent};
 pub use self::model::{FittedElsewhere, fit};
 pub use self::run::{Given, TOOL, definitions_for, run, run_with};

@@ -10,7 +10,7 @@ use facts_report::{ModelOrigin, Origin, Record};
 use super::*;
 use crate::config::{declare, guess};
 use crate::listener::Silent;
-use crate::{Given, Kind, Table, run, run_with};
+use crate::{FailureKind, Given, Table, run, run_with};
 
 const ADULT: &[u8] = include_bytes!("../../../../data/adult/adult.csv.gz");
 const ADULT_CONFIG: &str = include_str!("../../../../data/adult/facts.toml");
@@ -265,7 +265,7 @@ fn a_wrong_value_is_named() {
     let refused = |setting: &str| {
         let failure = run_with(&config(PEOPLE, &[setting]), &people(), given(), &Silent);
         let failure = failure.unwrap_err();
-        assert_eq!(failure.kind, Kind::Usage);
+        assert_eq!(failure.kind, FailureKind::Usage);
         failure.to_string()
     };
     assert_eq!(
@@ -503,5 +503,5 @@ fn variants_can_be_interrupted() {
         "evidence.resamples=0",
     ];
     let failure = run_with(&config(PEOPLE, &settings), &people(), given(), &Impatient);
-    assert_eq!(failure.unwrap_err().kind, Kind::Interrupted);
+    assert_eq!(failure.unwrap_err().kind, FailureKind::Interrupted);
 }
