@@ -43,6 +43,11 @@ fn cause(py: Python<'_>, source: &(dyn Error + 'static)) -> PyErr {
     error
 }
 
+/// What is to be raised for an error of the engine or of a question about an audit.
+pub(crate) fn of<E: Into<Failure>>(py: Python<'_>) -> impl Fn(E) -> PyErr + '_ {
+    move |error| raise(py, &error.into())
+}
+
 /// What is to be raised when something else than a [`Failure`] says that the user is wrong.
 pub(crate) fn usage(py: Python<'_>, message: impl Into<Cause>) -> PyErr {
     raise(py, &Failure::usage(message))

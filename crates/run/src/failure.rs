@@ -6,6 +6,7 @@ use std::fmt;
 use facts_engine::flips::ModelError;
 use facts_models::OpenError;
 use facts_models::train::TrainError;
+use facts_report::AskError;
 
 /// Whose fault it is, and so what to look at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -213,6 +214,23 @@ impl From<TrainError> for Failure {
             | TrainError::Column { .. }
             | TrainError::TooMany { .. }
             | TrainError::Table(_) => Self::data(error),
+        }
+    }
+}
+
+impl From<AskError> for Failure {
+    fn from(error: AskError) -> Self {
+        match error {
+            AskError::Engine(error) => error.into(),
+            AskError::Form { form, why } => Self::output(form, why),
+            AskError::NothingTested
+            | AskError::NotTested { .. }
+            | AskError::Condition { .. }
+            | AskError::NotAPredicate(_)
+            | AskError::UnknownFinding(_)
+            | AskError::NotRanked { .. }
+            | AskError::UnknownSubgroup { .. }
+            | AskError::UnknownForm { .. } => Self::usage(error),
         }
     }
 }

@@ -7,6 +7,7 @@
 //! happens then is the same.
 
 pub mod config;
+mod definitions;
 mod evidence;
 mod failure;
 pub mod files;
@@ -17,6 +18,7 @@ pub mod saved;
 mod table;
 
 pub use self::config::Config;
+pub use self::definitions::{own_definitions, paper_and_own};
 pub use self::failure::{Failure, FailureKind};
 pub use self::listener::{Listener, Silent};
 pub use self::model::{FittedElsewhere, fit};

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use facts_models::ModelSpec;
 use facts_run::config::Text;
 use facts_run::{Config, Failure};
 
@@ -44,7 +45,7 @@ pub(crate) struct AuditArgs {
     protected: Vec<String>,
     /// The model: onnx:FILE, lightgbm:FILE, xgboost:FILE, linear:FILE, exec:COMMAND, http://…, train
     #[arg(long, short, value_name = "SPEC")]
-    model: Option<String>,
+    model: Option<ModelSpec>,
     /// The class that is favourable; 1 and true unless said
     #[arg(long, value_name = "CLASS")]
     favourable: Option<String>,
@@ -76,7 +77,7 @@ pub(crate) struct AuditArgs {
 
 impl AuditArgs {
     /// The configuration, with what the flags say put over it.
-    pub(crate) fn config(self) -> Result<(Config, Rest), Failure> {
+    pub(crate) fn config(self) -> Result<(Config, Results), Failure> {
         let local = PathBuf::from("facts.toml");
         let file = match (&self.config, &self.data) {
             (Some(file), _) => Some(file.clone()),
@@ -86,7 +87,10 @@ impl AuditArgs {
         let mut config = Config::load(file.as_deref(), &self.set)?;
         replace(&mut config.data.path, self.data);
         self.reading.apply(&mut config);
-        replace(&mut config.model.spec, self.model);
+        replace(
+            &mut config.model.spec,
+            self.model.map(|spec| spec.to_string()),
+        );
         replace(&mut config.model.favourable, self.favourable.map(Text));
         if !self.protected.is_empty() {
             let named = self.protected.into_iter();
@@ -109,7 +113,7 @@ impl AuditArgs {
         replace(&mut config.report.top, self.showing.top);
         Ok((
             config,
-            Rest {
+            Results {
                 showing: self.showing,
                 format: self.format,
                 fail_over: self.fail_over,
@@ -118,8 +122,8 @@ impl AuditArgs {
     }
 }
 
-/// What a command line says that no configuration does.
-pub(crate) struct Rest {
+/// What a command line says that no configuration does: what to do with the audit.
+pub(crate) struct Results {
     pub(crate) showing: ShowingArgs,
     pub(crate) format: Option<String>,
     pub(crate) fail_over: Option<f64>,

@@ -1,6 +1,7 @@
 //! What is typed about what is shown: definitions and findings.
 
 use clap::Args;
+use facts_report::Choice;
 use facts_run::Config;
 use facts_run::config::Text;
 
@@ -76,6 +77,26 @@ pub(crate) struct ShowingArgs {
     /// List only the cheapest of the actions left
     #[arg(long)]
     pub(crate) least_cost: bool,
+}
+
+/// How many findings of each definition are shown unless said otherwise.
+const TOP: usize = 3;
+
+impl From<ShowingArgs> for Choice {
+    fn from(args: ShowingArgs) -> Self {
+        Self {
+            top: args.top.unwrap_or(TOP),
+            wanted: args.wanted,
+            against: args.against,
+            passing: args.passing,
+            fair: args.fair,
+            drop_contained: args.drop_contained,
+            all_actions: args.all_actions,
+            min_effectiveness: args.min_effectiveness,
+            max_cost: args.max_cost,
+            least_cost: args.least_cost,
+        }
+    }
 }
 
 impl ShowingArgs {
