@@ -20,6 +20,7 @@ use pyo3::types::PyBytes;
 
 use crate::batch::Batch;
 use crate::failure;
+use crate::keywords::by_keywords;
 use crate::model::{self, PythonModel, Raised};
 use crate::table::Table;
 use crate::watching::{Watching, ends_programs, errands, interruptible, released};
@@ -179,7 +180,8 @@ impl Audit {
             "model": record.model,
             "protected": record.protected,
             "base_rates": record.base_rates,
-            "notes": record.notes.iter().chain(&audit.population.notices).collect::<Vec<_>>(),
+            "notes": record.notes.iter().chain(&audit.population.notices)
+                .map(|note| by_keywords(note)).collect::<Vec<_>>(),
             "groups": audit.groups,
             "set_aside": audit.set_aside,
             "unaffected": audit.unaffected,
@@ -323,7 +325,7 @@ impl Audit {
     fn overview(&self, py: Python<'_>, colour: bool) -> PyResult<String> {
         let report = self.report(py, None)?;
         let table = overview::ranking_analysis(&report).text(2);
-        let head = text::overview(&report, palette(colour));
+        let head = by_keywords(&text::overview(&report, palette(colour)));
         Ok(format!("{head}\n{table}\n"))
     }
 
@@ -397,7 +399,7 @@ impl Audit {
         let ids = &self.record.definitions;
         let diff = released(py, || Diff::new(&older.record, &self.record, ids))?;
         let diff = diff.map_err(failure::of(py))?;
-        Ok(diff.text(top, palette(colour)))
+        Ok(by_keywords(&diff.text(top, palette(colour))))
     }
 
     /// Subgroups as (items, members by group, actions), items as (feature, label) and actions as

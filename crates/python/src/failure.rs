@@ -7,6 +7,8 @@ use facts_run::{Failure, FailureKind};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError};
 use pyo3::prelude::*;
 
+use crate::keywords::by_keywords;
+
 /// An error of a library, or a text.
 type Cause = Box<dyn Error + Send + Sync>;
 
@@ -22,7 +24,7 @@ pub(crate) fn raise(py: Python<'_>, failure: &Failure) -> PyErr {
     let made = py
         .import("facts.errors")
         .and_then(|errors| errors.getattr(class))
-        .and_then(|class| class.call1((failure.to_string(),)));
+        .and_then(|class| class.call1((by_keywords(&failure.to_string()),)));
     let error = made.map_or_else(|error| error, PyErr::from_value);
     if let Some(source) = failure.source() {
         error.set_cause(py, Some(cause(py, source)));

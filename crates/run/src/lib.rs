@@ -15,6 +15,7 @@ mod listener;
 mod model;
 mod run;
 pub mod saved;
+mod settings;
 mod table;
 
 pub use self::config::Config;
@@ -23,4 +24,5 @@ pub use self::failure::{Failure, FailureKind};
 pub use self::listener::{Listener, Silent};
 pub use self::model::{FittedElsewhere, fit};
 pub use self::run::{Given, TOOL, definitions_for, run, run_with};
+pub use self::settings::call_settings;
 pub use self::table::Table;

@@ -10,6 +10,7 @@ mod init;
 mod model;
 mod reading;
 mod reproduce;
+mod settings;
 mod show;
 mod showing;
 
@@ -26,6 +27,7 @@ pub(crate) use self::init::InitArgs;
 pub(crate) use self::reading::ReadingArgs;
 use self::reproduce::REPRODUCE_HELP;
 pub(crate) use self::reproduce::{ReproduceArgs, RulesArg, VariantArg};
+pub(crate) use self::settings::by_flags;
 pub(crate) use self::show::ShowArgs;
 pub(crate) use self::showing::{DefinitionArgs, ShowingArgs};
 use crate::exit::EXIT_CODES;

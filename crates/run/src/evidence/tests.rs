@@ -166,7 +166,7 @@ fn so_few_shuffles_that_nothing_could_pass_are_refused() {
     assert!(never.contains("tell nothing below 0.000001"), "{never}");
     let untested = refused(&["evidence.shuffles=0", "evidence.hold-out=0.5"]).unwrap();
     assert!(
-        untested.contains("but evidence.shuffles is 0"),
+        untested.contains("but `evidence.shuffles` is 0"),
         "{untested}"
     );
     let many = refused(&["evidence.shuffles=99999999999"]).unwrap();
