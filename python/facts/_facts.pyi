@@ -10,6 +10,7 @@ __all__ = [
     "Audit",
     "Batch",
     "HEADLINES",
+    "KEYWORDS",
     "Labels",
     "Table",
     "__version__",
@@ -23,6 +24,7 @@ __all__ = [
 
 __version__: str
 HEADLINES: list[str]
+KEYWORDS: list[tuple[str, str]]
 
 @final
 class Labels:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import math
 import os
@@ -21,6 +22,7 @@ import pytest
 from conftest import HIRING, OPTIONS, Asked, keeps
 
 import facts
+from facts import _facts
 
 
 @pytest.fixture(scope="module")
@@ -382,7 +384,7 @@ def test_show_prints_findings_in_words(audit: facts.Audit, capsys: Any) -> None:
     assert text.count("Bias against 'Female' by Equal Choice for Recourse (φ = 0.7)") == 2
     with pytest.raises(facts.UsageError, match="drop_fair, drop_contained"):
         audit.show(1, drop_fiar=True)
-    with pytest.raises(facts.UsageError, match="no group `Other`; there are: Female, Male"):
+    with pytest.raises(facts.UsageError, match="no group `Other`; the groups are: Female, Male"):
         audit.show(1, against="Other")
     with pytest.raises(facts.UsageError, match="no definition of fairness"):
         audit.show(1, "equal-luck")
@@ -578,6 +580,24 @@ def test_what_a_model_raises_is_the_cause(people: pd.DataFrame) -> None:
     assert isinstance(caught.value.__cause__, Broken)
     with pytest.raises(TypeError, match="must have a `predict` method"):
         facts.audit(3, people, **OPTIONS)
+
+
+def test_what_the_system_refuses_is_the_cause(people: pd.DataFrame) -> None:
+    with pytest.raises(facts.ModelError, match="nothing.txt") as caught:
+        facts.audit("lightgbm:nothing.txt", people, **OPTIONS)
+    assert isinstance(caught.value.__cause__, FileNotFoundError)
+    with pytest.raises(facts.UsageError, match="`lihgtgbm:model.txt` is no model.*lightgbm:model.txt"):
+        facts.audit("lihgtgbm:model.txt", people, **OPTIONS)
+
+
+def test_messages_name_keyword_arguments_that_exist() -> None:
+    arguments = inspect.signature(facts.audit).parameters
+    assert {name.rstrip("=") for _, name in _facts.KEYWORDS} <= arguments.keys()
+    for key, _ in _facts.KEYWORDS:
+        section, _, name = key.partition(".")
+        # A section of the reference ends where the next begins.
+        said = facts.explain_config().partition(f"\n[{section}")[2].partition("\n[")[0]
+        assert said and (not name or f"\n{name} = " in said), key
 
 
 def test_probabilities_and_names_of_classes_will_do(audit: facts.Audit, people: pd.DataFrame) -> None:

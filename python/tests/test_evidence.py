@@ -170,9 +170,9 @@ def test_arguments_and_files_say_the_same(people: pd.DataFrame) -> None:
     ("said", "match"),
     [
         ({"evidence": False, "alpha": 0.1}, "alpha would say nothing"),
-        ({"alpha": 1.5}, "alpha"),
+        ({"alpha": 1.5}, "alpha= is 1.5"),
         ({"alpha": 0.0}, "alpha"),
-        ({"hold_out": 1.0}, "hold-out"),
+        ({"hold_out": 1.0}, "hold_out= is 1"),
     ],
 )
 def test_what_cannot_be_is_refused(people: pd.DataFrame, said: dict[str, Any], match: str) -> None:

@@ -19,7 +19,7 @@ use arrow_array::RecordBatch;
 use facts_engine::flips::Model;
 use facts_engine::population::Population;
 use facts_engine::{Audit, Options, Watch, audit};
-use facts_models::{OpenOptions, Remembering, fingerprint};
+use facts_models::{ModelSpec, OpenOptions, Remembering};
 use facts_verification::{adult_population, adult_rows, machine};
 
 use formats::Forms;
@@ -133,7 +133,8 @@ fn measure_kept(forms: &Forms) -> Vec<Measured> {
     let table = adult_rows().unwrap();
     let table = arrow_select::concat::concat_batches(&table[0].schema(), &table).unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let fingerprint = fingerprint(&form.spec, &OpenOptions::default()).unwrap();
+    let spec: ModelSpec = form.spec.parse().unwrap();
+    let fingerprint = spec.fingerprint(&OpenOptions::default()).unwrap();
     ["answers kept", "begun again"]
         .map(|turn| {
             let path = folder.path().join("answers");

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use arrow_array::{ArrayRef, RecordBatch};
 use facts_engine::Audit;
 use facts_engine::flips::{Model, ModelError};
-use facts_models::{Parity, Remembering, fingerprint};
+use facts_models::{ModelSpec, Parity, Remembering};
 use facts_verification::adult_audit;
 
 use formats::{Form, Forms};
@@ -110,7 +110,8 @@ fn answers_that_are_kept_give_the_same_audit() {
     let expected = run(&*find("lightgbm").open().model);
     let program = find("exec");
     let folder = tempfile::tempdir().unwrap();
-    let fingerprint = fingerprint(&program.spec, &Default::default()).unwrap();
+    let spec: ModelSpec = program.spec.parse().unwrap();
+    let fingerprint = spec.fingerprint(&Default::default()).unwrap();
     let mut all = 0;
     for turn in 0..2 {
         let path = folder.path().join("answers");

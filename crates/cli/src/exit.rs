@@ -1,6 +1,6 @@
 //! The exit codes: what a command says to the program that started it.
 
-use facts_run::{Failure, Kind};
+use facts_run::{Failure, FailureKind};
 
 use std::process::ExitCode;
 
@@ -18,10 +18,10 @@ Exit codes:
 /// The exit code of a failure.
 pub(crate) fn code(failure: &Failure) -> ExitCode {
     ExitCode::from(match failure.kind {
-        Kind::Usage => 2,
-        Kind::Data => 3,
-        Kind::Model => 4,
-        Kind::Output => 5,
-        Kind::Interrupted => 130,
+        FailureKind::Usage => 2,
+        FailureKind::Data => 3,
+        FailureKind::Model => 4,
+        FailureKind::Output => 5,
+        FailureKind::Interrupted => 130,
     })
 }

@@ -8,7 +8,6 @@ mod commands;
 mod exit;
 mod output;
 mod progress;
-mod showing;
 
 use std::process::ExitCode;
 

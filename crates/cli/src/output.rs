@@ -4,9 +4,12 @@ use std::io::Write;
 
 use facts_run::Failure;
 
-/// Prints text, in colours if standard output is a terminal that shows them.
+use crate::args::by_flags;
+
+/// Prints text for whoever typed the command: with flags for settings, and in colours if standard
+/// output is a terminal that shows them.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
-    finished(anstream::stdout().lock(), text.as_bytes())
+    finished(anstream::stdout().lock(), by_flags(text).as_bytes())
 }
 
 /// Writes bytes to standard output just as they are.

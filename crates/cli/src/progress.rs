@@ -10,6 +10,8 @@ use facts_run::{Failure, Listener, files};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use serde_json::{Value, json};
 
+use crate::args::by_flags;
+
 /// Work that is done sooner than this is not worth a bar.
 const PATIENCE: Duration = Duration::from_secs(1);
 
@@ -77,8 +79,9 @@ impl Reporter {
     /// Why the command failed.
     pub(crate) fn failure(&self, failure: &Failure) {
         self.clear();
+        let failure = by_flags(&failure.to_string());
         match self.voice {
-            Voice::Json => self.event("error", json!({ "text": failure.to_string() })),
+            Voice::Json => self.event("error", json!({ "text": failure })),
             _ => {
                 let red = anstyle::AnsiColor::Red.on_default().bold();
                 anstream::eprintln!("{red}error{red:#}: {failure}");
@@ -143,6 +146,7 @@ impl Listener for Reporter {
 
     /// Something that the user should know.
     fn note(&self, text: &str) {
+        let text = by_flags(text);
         match self.voice {
             Voice::Person => anstream::eprintln!("note: {text}"),
             Voice::Quiet => {}

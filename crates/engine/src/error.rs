@@ -10,7 +10,6 @@ use crate::watch::Phase;
 ///
 /// Rows are counted from 1, the first row of data being row 1.
 #[derive(Debug, Clone, PartialEq, Error)]
-#[non_exhaustive]
 pub enum Error {
     // Numbers the user gives.
     /// Text that is not a plain decimal.

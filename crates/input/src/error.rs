@@ -58,6 +58,7 @@ pub enum InputError {
         /// The file.
         file: String,
         /// What the operating system says.
+        #[source]
         cause: io::Error,
     },
     /// A compressed file stops in the middle.

@@ -6,7 +6,6 @@ use thiserror::Error;
 
 /// Why a model cannot be opened.
 #[derive(Debug, Error)]
-#[non_exhaustive]
 pub enum OpenError {
     /// A string that names no model.
     #[error("`{spec}` is no model that can be opened; write one of: {}", usages.join(", "))]
@@ -17,12 +16,12 @@ pub enum OpenError {
         usages: Vec<String>,
     },
     /// A file that cannot be read.
-    #[error("cannot read the model file {path}: {why}")]
+    #[error("cannot read the model file {path}: {source}")]
     File {
         /// The file.
         path: String,
         /// What the system said.
-        why: String,
+        source: std::io::Error,
     },
     /// A file that is not what it should be.
     #[error("{path} is not a valid {format} model: {why}")]
@@ -41,10 +40,10 @@ pub enum OpenError {
 
 impl OpenError {
     /// A file that cannot be read.
-    pub(crate) fn file(path: &Path, error: std::io::Error) -> Self {
+    pub(crate) fn file(path: &Path, source: std::io::Error) -> Self {
         Self::File {
             path: path.display().to_string(),
-            why: error.to_string(),
+            source,
         }
     }
 

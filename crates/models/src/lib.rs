@@ -17,6 +17,7 @@ mod lightgbm;
 mod onnx;
 mod open;
 mod remember;
+mod spec;
 pub mod train;
 mod trees;
 mod xgboost;
@@ -28,6 +29,7 @@ pub use self::exec::{ExecModel, Wire, stop_programs};
 pub use self::http::{Headers, HttpModel};
 #[cfg(feature = "onnx")]
 pub use self::onnx::{OnnxModel, Parity};
-pub use self::open::{FORMATS, Format, Input, InputKind, OpenOptions, Opened, Spelling, open};
-pub use self::remember::{RememberError, Remembering, fingerprint};
+pub use self::open::{FORMATS, Format, Input, InputKind, OpenOptions, Opened, Spelling};
+pub use self::remember::{RememberError, Remembering};
+pub use self::spec::{ModelSpec, fingerprint, open};
 pub use self::trees::TreeModel;

@@ -15,8 +15,8 @@ use serde_json::Value as Json;
 use crate::error::OpenError;
 use crate::open::{Format, OpenOptions, Spelling};
 use crate::trees::{
-    Categories, Category, Ensemble, Input, Inputs, Kind, Link, Output, Place, Precision, Refused,
-    Test, TreeModel, Unknown,
+    Categories, Category, Ensemble, FeatureKind, Input, Inputs, Link, Output, Place, Precision,
+    Refused, Test, TreeModel, Unknown,
 };
 
 const NAME: &str = "LightGBM";
@@ -294,11 +294,11 @@ impl<'a> Features<'a> {
         })
     }
 
-    fn kind(&self, feature: usize) -> Kind {
+    fn kind(&self, feature: usize) -> FeatureKind {
         match &self.named[feature] {
-            Some(list) => Kind::Categories(Categories::new(list.clone(), Unknown::Missing)),
-            None if self.categorical[feature] => Kind::Codes,
-            None => Kind::Number,
+            Some(list) => FeatureKind::Categories(Categories::new(list.clone(), Unknown::Missing)),
+            None if self.categorical[feature] => FeatureKind::Codes,
+            None => FeatureKind::Number,
         }
     }
 }

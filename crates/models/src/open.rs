@@ -1,8 +1,9 @@
-//! Opening a model from one string: `onnx:model.onnx`, `lightgbm:model.txt`, `exec:python predict.py`.
+//! The formats of models, and what an opened model tells of itself.
 //!
 //! A format is one file with a [`Format`] in it, and one line in [`FORMATS`].
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -30,6 +31,27 @@ pub struct Format {
     pub(crate) recognises: fn(path: &Path, start: &[u8]) -> bool,
     /// Opens what comes after the colon.
     pub(crate) open: fn(rest: &str, options: &OpenOptions) -> Result<Opened, OpenError>,
+}
+
+impl Format {
+    /// What a string of this format looks like: `onnx:model.onnx`.
+    pub fn example(&self) -> String {
+        format!("{}:{}", self.prefix, self.usage)
+    }
+}
+
+impl PartialEq for Format {
+    fn eq(&self, other: &Self) -> bool {
+        self.prefix == other.prefix
+    }
+}
+
+impl Eq for Format {}
+
+impl fmt::Debug for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.prefix)
+    }
 }
 
 /// All formats there are.
@@ -120,30 +142,6 @@ pub enum InputKind {
     Any,
 }
 
-/// Opens a model from its string. Without a prefix the format is guessed from the file.
-pub fn open(spec: &str, options: &OpenOptions) -> Result<Opened, OpenError> {
-    if let Some((prefix, rest)) = spec.split_once(':')
-        && let Some(format) = FORMATS.iter().find(|format| format.prefix == prefix)
-    {
-        return (format.open)(rest, options);
-    }
-    let path = Path::new(spec);
-    let start = read_start(path).map_err(|error| OpenError::file(path, error))?;
-    let mut fitting = FORMATS
-        .iter()
-        .filter(|format| (format.recognises)(path, &start));
-    match (fitting.next(), fitting.next()) {
-        (Some(format), None) => (format.open)(spec, options),
-        _ => Err(OpenError::UnknownFormat {
-            spec: spec.to_owned(),
-            usages: FORMATS
-                .iter()
-                .map(|f| format!("{}:{}", f.prefix, f.usage))
-                .collect(),
-        }),
-    }
-}
-
 /// The names at the top of a JSON object of which only the beginning is there, in order; none if it
 /// is no object.
 ///
@@ -184,14 +182,4 @@ pub(crate) fn top_names(start: &[u8]) -> Vec<String> {
         }
     }
     names
-}
-
-/// The first bytes of a file.
-fn read_start(path: &Path) -> std::io::Result<Vec<u8>> {
-    use std::io::Read;
-    let mut start = Vec::new();
-    std::fs::File::open(path)?
-        .take(4096)
-        .read_to_end(&mut start)?;
-    Ok(start)
 }

@@ -23,8 +23,8 @@ use serde::{Deserialize, Deserializer};
 use crate::error::OpenError;
 use crate::open::{self, Format, OpenOptions, Spelling};
 use crate::trees::{
-    Categories, Category, Ensemble, Input, Inputs, Kind, Link, Output, Place, Precision, Refused,
-    Test, TreeModel, Unknown,
+    Categories, Category, Ensemble, FeatureKind, Input, Inputs, Link, Output, Place, Precision,
+    Refused, Test, TreeModel, Unknown,
 };
 
 const NAME: &str = "XGBoost";
@@ -318,9 +318,11 @@ impl Learner {
                 column: name.cloned().unwrap_or_else(|| format!("f{feature}")),
                 unnamed: name.is_none().then_some(feature),
                 kind: match (categorical, names.is_empty()) {
-                    (false, _) => Kind::Number,
-                    (true, true) => Kind::Codes,
-                    (true, false) => Kind::Categories(Categories::new(names, Unknown::Refused)),
+                    (false, _) => FeatureKind::Number,
+                    (true, true) => FeatureKind::Codes,
+                    (true, false) => {
+                        FeatureKind::Categories(Categories::new(names, Unknown::Refused))
+                    }
                 },
             })
         });

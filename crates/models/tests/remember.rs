@@ -18,7 +18,7 @@ use arrow_array::{
 use facts_engine::flips::{Favourable, FnModel, Model, ModelError};
 use facts_engine::population::{Declaration, Feature, Population, Protected};
 use facts_engine::{Audit, Options, Watch, audit};
-use facts_models::{OpenOptions, RememberError, Remembering, fingerprint, open};
+use facts_models::{ModelSpec, OpenOptions, RememberError, Remembering, open};
 use proptest::prelude::*;
 
 use support::{people, with_column, yes};
@@ -419,6 +419,11 @@ fn what_is_no_class_is_not_remembered() {
     }
 }
 
+fn fingerprint(spec: &str, options: &OpenOptions) -> String {
+    let spec: ModelSpec = spec.parse().unwrap();
+    spec.fingerprint(options).unwrap()
+}
+
 #[test]
 fn a_fingerprint_stands_for_all_that_answers_depend_on() {
     let folder = tempfile::tempdir().unwrap();
@@ -430,7 +435,7 @@ fn a_fingerprint_stands_for_all_that_answers_depend_on() {
     let of = |change: fn(&mut OpenOptions)| {
         let mut options = OpenOptions::default();
         change(&mut options);
-        fingerprint(&spec, &options).unwrap()
+        fingerprint(&spec, &options)
     };
     let first = of(|_| {});
     assert_eq!(first, of(|options| options.workers = Some(7)));
@@ -452,11 +457,11 @@ fn a_fingerprint_stands_for_all_that_answers_depend_on() {
     let weights = weights.display();
     let options = OpenOptions::default();
     for spec in [weights.to_string(), format!("onnx:{weights}")] {
-        let of_file = fingerprint(&spec, &options).unwrap();
+        let of_file = fingerprint(&spec, &options);
         assert!(of_file.starts_with(&format!("{spec}; ")), "{of_file}");
     }
     let url = "http://host/invocations";
-    assert_eq!(fingerprint(url, &options).unwrap(), url);
+    assert_eq!(fingerprint(url, &options), url);
 }
 
 /// A program that answers so many rows in its life, says `last_act`, and stays dead as long as the
@@ -482,7 +487,7 @@ fn audit_by_program(folder: &Path, spec: &str) -> (Result<Audit, String>, Rememb
     let mut options = OpenOptions::default();
     options.workers = Some(1);
     let model = open(spec, &options).unwrap().model;
-    let fingerprint = fingerprint(spec, &options).unwrap();
+    let fingerprint = fingerprint(spec, &options);
     let wrapped = Remembering::open(model, folder.join("answers"), &fingerprint).unwrap();
     let wrapped = wrapped.batch_rows(16);
     let found = run(&population(200, 5), &wrapped, Form::Floats, 2);

@@ -3,22 +3,24 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use facts_engine::definitions::{self, Definition};
-use facts_engine::ranking::{ActionFilter, Filters};
-use facts_engine::{Individuals, Phi};
+use facts_engine::Individuals;
+use facts_engine::definitions;
+use facts_models::ModelSpec;
 use facts_report::sheets::{self, Sheet, Shows};
 use facts_report::text::{self, Palette};
-use facts_report::{
-    Diff, FORMS, ModelOrigin, Record, Report, Showing, Wanted, evidence, finding_id, overview,
-};
+use facts_report::{Choice, Diff, ModelOrigin, Record, Report, Showing, evidence, overview};
 use facts_run::files::Files;
-use facts_run::{Config, Failure, FromCode, Silent, files, run_with, saved};
+use facts_run::{
+    Config, Failure, FromCode, Silent, definitions_for, files, own_definitions, paper_and_own,
+    run_with, saved,
+};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::batch::Batch;
 use crate::failure;
+use crate::keywords::by_keywords;
 use crate::model::{self, PythonModel, Raised};
 use crate::table::Table;
 use crate::watching::{Watching, ends_programs, errands, interruptible, released};
@@ -51,17 +53,20 @@ pub(crate) fn audit(
     keep_individuals: bool,
 ) -> PyResult<Audit> {
     let raised = Raised::default();
-    let mut config = Config::from_json(config, overrides, folder.as_deref())
-        .map_err(|error| failure::raise(py, &error))?;
+    let mut config =
+        Config::from_json(config, overrides, folder.as_deref()).map_err(failure::of(py))?;
     // Named by the caller: not beside the configuration.
-    config.model.spec = spec.or(config.model.spec);
+    if let Some(spec) = spec {
+        let spec: ModelSpec = spec.parse().map_err(|error| failure::usage(py, error))?;
+        config.model.spec = Some(spec);
+    }
     let data = &config.data;
     if ask.is_some() && !(data.replace.is_empty() && data.cut.is_empty()) {
         let message = "data.replace and data.cut change what the model sees; with a model in Python, change X itself";
         return Err(failure::usage(py, message));
     }
     let table = table.inner.clone().prepared(data);
-    let table = table.map_err(|error| failure::raise(py, &error))?;
+    let table = table.map_err(failure::of(py))?;
     let (caller, errands) = errands();
     let given = FromCode {
         model: ask.map(|(ask, description)| {
@@ -92,7 +97,9 @@ pub(crate) fn audit(
         }
         (cause, Err(why)) => {
             let error = failure::raise(py, &why);
-            error.set_cause(py, cause.map(|(cause, _)| cause));
+            if let Some((cause, _)) = cause {
+                error.set_cause(py, Some(cause));
+            }
             Err(error)
         }
         (_, Ok((record, individuals))) => Ok(Audit {
@@ -106,7 +113,7 @@ pub(crate) fn audit(
 #[pyfunction]
 pub(crate) fn unpack(py: Python<'_>, bytes: Vec<u8>) -> PyResult<Audit> {
     let record = py.detach(|| saved::unpacked("a pickled audit", bytes));
-    let record = record.map_err(|error| failure::raise(py, &error))?;
+    let record = record.map_err(failure::of(py))?;
     Ok(Audit {
         record,
         individuals: None,
@@ -117,7 +124,7 @@ pub(crate) fn unpack(py: Python<'_>, bytes: Vec<u8>) -> PyResult<Audit> {
 #[pyfunction]
 pub(crate) fn load(py: Python<'_>, path: PathBuf) -> PyResult<Audit> {
     let record = py.detach(|| saved::load(&path));
-    let record = record.map_err(|error| failure::raise(py, &error))?;
+    let record = record.map_err(failure::of(py))?;
     Ok(Audit {
         record,
         individuals: None,
@@ -128,14 +135,14 @@ pub(crate) fn load(py: Python<'_>, path: PathBuf) -> PyResult<Audit> {
 #[pyfunction]
 pub(crate) fn read_config(py: Python<'_>, path: PathBuf) -> PyResult<String> {
     let json = facts_run::config::as_json(&path);
-    json.map_err(|error| failure::raise(py, &error))
+    json.map_err(failure::of(py))
 }
 
 /// Writes a file whole or not at all.
 #[pyfunction]
 pub(crate) fn write(py: Python<'_>, path: PathBuf, page: &[u8]) -> PyResult<()> {
     let written = py.detach(|| files::write(&path, page, &Silent));
-    written.map_err(|error| failure::raise(py, &error))
+    written.map_err(failure::of(py))
 }
 
 /// Every key of a configuration, explained.
@@ -144,21 +151,20 @@ pub(crate) fn explain_config() -> &'static str {
     facts_run::config::REFERENCE
 }
 
-/// How findings are chosen, as keyword arguments.
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
-struct Choice {
-    top: usize,
-    drop_fair: bool,
-    drop_contained: bool,
-    against: Option<String>,
-    all_actions: bool,
-    at_least: Option<String>,
-    at_most: Option<f64>,
-    least_cost: bool,
-    passing: bool,
-    #[pyo3(item("where"))]
-    wanted: Option<String>,
+/// How findings are chosen, from keyword arguments.
+fn choice(chosen: &Bound<'_, PyAny>) -> PyResult<Choice> {
+    Ok(Choice {
+        top: chosen.get_item("top")?.extract()?,
+        wanted: chosen.get_item("where")?.extract()?,
+        against: chosen.get_item("against")?.extract()?,
+        passing: chosen.get_item("passing")?.extract()?,
+        fair: !chosen.get_item("drop_fair")?.extract::<bool>()?,
+        drop_contained: chosen.get_item("drop_contained")?.extract()?,
+        all_actions: chosen.get_item("all_actions")?.extract()?,
+        min_effectiveness: chosen.get_item("at_least")?.extract()?,
+        max_cost: chosen.get_item("at_most")?.extract()?,
+        least_cost: chosen.get_item("least_cost")?.extract()?,
+    })
 }
 
 #[pymethods]
@@ -174,7 +180,8 @@ impl Audit {
             "model": record.model,
             "protected": record.protected,
             "base_rates": record.base_rates,
-            "notes": record.notes.iter().chain(&audit.population.notices).collect::<Vec<_>>(),
+            "notes": record.notes.iter().chain(&audit.population.notices)
+                .map(|note| by_keywords(note)).collect::<Vec<_>>(),
             "groups": audit.groups,
             "set_aside": audit.set_aside,
             "unaffected": audit.unaffected,
@@ -197,32 +204,25 @@ impl Audit {
 
     /// The definitions that the audit is reported by, as (id, title).
     fn definitions(&self, py: Python<'_>) -> PyResult<Vec<(String, String)>> {
-        let parse = |id: &String| definitions::parse(id);
-        let parsed = self.record.definitions.iter().map(parse);
-        let parsed: Vec<_> = parsed.collect::<Result<_, _>>().map_err(engine(py))?;
+        let parsed = own_definitions(&self.record).map_err(failure::of(py))?;
         Ok(parsed.iter().map(|d| (d.id(), d.title())).collect())
     }
 
     /// The ids that a definition stands for, with φ and budgets filled in where it leaves them open.
-    fn expand(&self, py: Python<'_>, definition: &str) -> PyResult<Vec<String>> {
-        let phis = ["0.3", "0.7"].map(|phi| phi.parse::<Phi>());
-        let phis: Vec<Phi> = phis
-            .into_iter()
-            .collect::<Result<_, _>>()
-            .map_err(engine(py))?;
-        let budgets = self.record.audit.automatic_budgets().unwrap_or_default();
-        let expanded = if definition == "paper" {
-            definitions::columns(&phis, &budgets)
-        } else {
-            definitions::expand(definition, &phis, &budgets)
-        };
-        let expanded = expanded.map_err(engine(py))?;
-        Ok(expanded.iter().map(|definition| definition.id()).collect())
+    fn expand(&self, py: Python<'_>, definition: String) -> PyResult<Vec<String>> {
+        let mut config = Config::default();
+        config.report.definitions = vec![definition];
+        let expanded = definitions_for(&config, &self.record.audit);
+        let expanded = expanded.map_err(failure::of(py))?;
+        Ok(expanded.all.iter().map(|d| d.id()).collect())
     }
 
     /// The automatic budgets.
     fn budgets(&self, py: Python<'_>) -> PyResult<Vec<f64>> {
-        self.record.audit.automatic_budgets().map_err(engine(py))
+        self.record
+            .audit
+            .automatic_budgets()
+            .map_err(failure::of(py))
     }
 
     /// All subgroups by these definitions.
@@ -309,31 +309,9 @@ impl Audit {
 
     /// The place of a subgroup, by its predicate or by the id of one of its findings.
     fn find(&self, py: Python<'_>, subgroup: &str) -> PyResult<usize> {
-        let audit = &self.record.audit;
-        let is_it = |place: &usize| audit.text(&audit.subgroups[*place].predicate) == subgroup;
-        if let Some(place) = (0..audit.subgroups.len()).find(is_it) {
-            return Ok(place);
-        }
-        if let Some(place) = self.by_finding(subgroup) {
-            return Ok(place);
-        }
-        let wanted = Wanted::parse(subgroup, &audit.features)
-            .map_err(|error| failure::usage(py, format!("`{subgroup}`: {error}")))?;
-        let items = wanted.exactly();
-        let is_it =
-            |place: &usize| items.as_deref() == Some(audit.subgroups[*place].predicate.items());
-        (0..audit.subgroups.len()).find(is_it).ok_or_else(|| {
-            let without = audit.without_actions.iter();
-            let unranked = without
-                .into_iter()
-                .any(|one| items.as_deref() == Some(one.predicate.items()));
-            let why = if unranked {
-                "no valid action was mined for it, so it is not ranked"
-            } else {
-                "there is no such subgroup: it is not frequent in every group"
-            };
-            failure::usage(py, format!("`{subgroup}`: {why}"))
-        })
+        let definitions = self.record.definitions.iter().map(String::as_str);
+        let found = self.record.find(subgroup, definitions);
+        found.map_err(failure::of(py))
     }
 
     /// A subgroup's predicate.
@@ -347,7 +325,7 @@ impl Audit {
     fn overview(&self, py: Python<'_>, colour: bool) -> PyResult<String> {
         let report = self.report(py, None)?;
         let table = overview::ranking_analysis(&report).text(2);
-        let head = text::overview(&report, palette(colour));
+        let head = by_keywords(&text::overview(&report, palette(colour)));
         Ok(format!("{head}\n{table}\n"))
     }
 
@@ -356,11 +334,11 @@ impl Audit {
         &self,
         py: Python<'_>,
         definitions: Option<Vec<String>>,
-        choice: Choice,
+        chosen: &Bound<'_, PyAny>,
         colour: bool,
     ) -> PyResult<String> {
         let report = self.report(py, definitions.as_deref())?;
-        let showing = self.showing(py, choice)?;
+        let showing = choice(chosen)?.showing(&report).map_err(failure::of(py))?;
         Ok(text::findings(&report, &showing, palette(colour))
             + &text::hold_out(&report, palette(colour)))
     }
@@ -368,7 +346,8 @@ impl Audit {
     /// One subgroup under all definitions, for people.
     fn subgroup(&self, py: Python<'_>, subgroup: usize) -> PyResult<String> {
         self.check_place(subgroup)?;
-        let report = self.report(py, None)?;
+        let definitions = paper_and_own(&self.record, &mut Vec::new()).map_err(failure::of(py))?;
+        let report = released(py, || Report::by(&self.record, definitions))?;
         let all = overview::all_definitions(&report, subgroup).text(2);
         let parts = evidence::of_subgroup(&report, subgroup);
         let parts: String = parts
@@ -384,14 +363,12 @@ impl Audit {
         py: Python<'py>,
         name: &str,
         definitions: Option<Vec<String>>,
-        choice: Choice,
+        chosen: &Bound<'_, PyAny>,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let form = FORMS.iter().find(|form| form.name == name);
-        let form = form.ok_or_else(|| failure::usage(py, format!("there is no form `{name}`")))?;
         let report = self.report(py, definitions.as_deref())?;
-        let showing = self.showing(py, choice)?;
-        let bytes = released(py, || (form.write)(&report, &showing))?;
-        let bytes = bytes.map_err(|error| failure::data(py, error))?;
+        let showing = choice(chosen)?.showing(&report).map_err(failure::of(py))?;
+        let bytes = released(py, || report.form(name, &showing))?;
+        let bytes = bytes.map_err(failure::of(py))?;
         Ok(PyBytes::new(py, &bytes))
     }
 
@@ -407,13 +384,13 @@ impl Audit {
             all.publish(&Silent)?;
             Ok(())
         };
-        released(py, write)?.map_err(|error| failure::raise(py, &error))
+        released(py, write)?.map_err(failure::of(py))
     }
 
     /// The audit as bytes, for pickling.
     fn pack<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let bytes = py.detach(|| saved::packed(&self.record));
-        let bytes = bytes.map_err(|error| failure::raise(py, &error))?;
+        let bytes = bytes.map_err(failure::of(py))?;
         Ok(PyBytes::new(py, &bytes))
     }
 
@@ -421,8 +398,8 @@ impl Audit {
     fn diff(&self, py: Python<'_>, older: &Self, top: usize, colour: bool) -> PyResult<String> {
         let ids = &self.record.definitions;
         let diff = released(py, || Diff::new(&older.record, &self.record, ids))?;
-        let diff = diff.map_err(engine(py))?;
-        Ok(diff.text(top, palette(colour)))
+        let diff = diff.map_err(failure::of(py))?;
+        Ok(by_keywords(&diff.text(top, palette(colour))))
     }
 
     /// Subgroups as (items, members by group, actions), items as (feature, label) and actions as
@@ -482,11 +459,11 @@ impl Audit {
 
 impl Audit {
     fn report(&self, py: Python<'_>, definitions: Option<&[String]>) -> PyResult<Report<'_>> {
-        let parsed = definitions.unwrap_or(&self.record.definitions).iter();
-        let parsed: Vec<Box<dyn Definition>> = parsed
-            .map(|id| definitions::parse(id))
-            .collect::<Result<_, _>>()
-            .map_err(engine(py))?;
+        let parsed = match definitions {
+            Some(ids) => ids.iter().map(|id| definitions::parse(id)).collect(),
+            None => Ok(own_definitions(&self.record).map_err(failure::of(py))?),
+        };
+        let parsed = parsed.map_err(failure::of(py))?;
         released(py, || Report::by(&self.record, parsed))
     }
 
@@ -501,60 +478,6 @@ impl Audit {
         Ok(Batch::new(batch.map_err(|error| failure::data(py, error))?))
     }
 
-    fn showing(&self, py: Python<'_>, choice: Choice) -> PyResult<Showing> {
-        let audit = &self.record.audit;
-        if choice.passing && !self.record.is_tested() {
-            let message = "nothing was tested in this audit, so nothing can pass; audit again with evidence=True";
-            return Err(failure::usage(py, message));
-        }
-        let against = choice.against.map(|name| {
-            let place = audit.groups.iter().position(|group| group.name == name);
-            place.ok_or_else(|| {
-                let names: Vec<&str> = audit.groups.iter().map(|g| g.name.as_str()).collect();
-                let message = format!(
-                    "there is no group `{name}`; there are: {}",
-                    names.join(", ")
-                );
-                failure::usage(py, message)
-            })
-        });
-        let mut actions = Vec::new();
-        if let Some(phi) = choice.at_least {
-            actions.push(ActionFilter::AtLeast(phi.parse().map_err(engine(py))?));
-        }
-        if let Some(cost) = choice.at_most {
-            actions.push(ActionFilter::AtMost(cost));
-        }
-        if choice.least_cost {
-            actions.push(ActionFilter::LeastCost);
-        }
-        let wanted = choice.wanted.map(|text| {
-            Wanted::parse(&text, &audit.features).map_err(|error| failure::usage(py, error))
-        });
-        Ok(Showing {
-            top: choice.top,
-            filters: Filters {
-                drop_fair: choice.drop_fair,
-                drop_contained: choice.drop_contained,
-                against: against.transpose()?,
-                all_actions: choice.all_actions,
-                actions,
-            },
-            wanted: wanted.transpose()?,
-            passing: choice.passing,
-        })
-    }
-
-    fn by_finding(&self, id: &str) -> Option<usize> {
-        let audit = &self.record.audit;
-        (0..audit.subgroups.len()).find(|&place| {
-            let text = audit.text(&audit.subgroups[place].predicate);
-            let names = || audit.groups.iter().map(|group| group.name.as_str());
-            let mut ids = self.record.definitions.iter();
-            ids.any(|definition| finding_id(&text, definition, names()) == id)
-        })
-    }
-
     fn check_place(&self, subgroup: usize) -> PyResult<()> {
         let all = self.record.audit.subgroups.len();
         if subgroup < all {
@@ -563,10 +486,6 @@ impl Audit {
         let message = format!("there are {all} subgroups, numbered from 0; {subgroup} is none");
         Err(PyIndexError::new_err(message))
     }
-}
-
-fn engine(py: Python<'_>) -> impl Fn(facts_engine::Error) -> PyErr + '_ {
-    move |error| failure::raise(py, &error.into())
 }
 
 fn palette(colour: bool) -> &'static Palette {

@@ -9,6 +9,7 @@
 mod audit;
 mod batch;
 mod failure;
+mod keywords;
 mod model;
 mod table;
 mod watching;
@@ -20,6 +21,7 @@ use pyo3::prelude::*;
 fn _facts(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("HEADLINES", facts_report::HEADLINES)?;
+    module.add("KEYWORDS", keywords::KEYWORDS)?;
     module.add_class::<audit::Audit>()?;
     module.add_class::<batch::Batch>()?;
     module.add_class::<batch::Labels>()?;

@@ -23,7 +23,7 @@ pub(crate) struct Table {
 }
 
 /// A column: its name, values, labels and where there is no value.
-type Given<'py> = (
+type NumpyColumn<'py> = (
     String,
     Bound<'py, PyAny>,
     Option<Vec<String>>,
@@ -48,7 +48,7 @@ impl Table {
     #[staticmethod]
     fn from_columns(
         py: Python<'_>,
-        columns: Vec<Given<'_>>,
+        columns: Vec<NumpyColumn<'_>>,
         rows: usize,
         name: String,
     ) -> PyResult<Self> {

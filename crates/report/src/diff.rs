@@ -417,7 +417,7 @@ fn tested_once(old: &Record, new: &Record, definitions: &[String]) -> Vec<String
             .collect();
         (!ids.is_empty()).then(|| {
             format!(
-                "tested {when} only, so that passing cannot be compared: {}; where budgets were chosen from the data, name the same ones in both audits (--budget)",
+                "tested {when} only, so that passing cannot be compared: {}; where budgets were chosen from the data, name the same ones in both audits (`report.budgets`)",
                 ids.join(", ")
             )
         })

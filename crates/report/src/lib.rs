@@ -5,6 +5,7 @@
 //! file that starts from it and one line in [`FORMS`]. A [`Csc`] is the comparative subgroup
 //! counterfactual of one subgroup under one definition, which all forms show.
 
+mod ask;
 mod csc;
 pub mod csv;
 pub mod diff;
@@ -23,6 +24,7 @@ pub mod sheets;
 pub mod text;
 mod wanted;
 
+pub use self::ask::{AskError, Choice};
 pub use self::csc::{Condition, Csc, CscGroup, Recourse};
 pub use self::diff::Diff;
 pub use self::finding::finding_id;

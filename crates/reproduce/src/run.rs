@@ -156,7 +156,7 @@ impl Run<'_> {
             let table = Table::read(path, data).map_err(|failure| {
                 let name = self.experiment.name;
                 failure.with(format!(
-                    "{} is read as `facts reproduce {name} --print-config` says",
+                    "{} is read as the configuration of `{name}` says",
                     path.display()
                 ))
             })?;

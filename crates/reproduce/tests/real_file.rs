@@ -86,7 +86,7 @@ fn another_file_is_refused_with_what_is_missing() {
     let text = failure.to_string();
     assert!(text.starts_with("data.keep names the column `RACE CODE CD`; the table has: religion"));
     assert!(
-        text.ends_with("is read as `facts reproduce ssl --print-config` says"),
+        text.ends_with("is read as the configuration of `ssl` says"),
         "{text}"
     );
 }

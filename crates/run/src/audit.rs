@@ -1,11 +1,10 @@
 //! Audit: the engine's work, under what the configuration asks for.
 
-use std::collections::HashSet;
-
-use facts_engine::definitions::{self, Definition};
+use facts_engine::definitions::Definition;
 use facts_engine::{Audit, Individuals, Options, Watch};
 
 use crate::config::Config;
+use crate::definitions::definitions_for;
 use crate::failure::Failure;
 use crate::listener::Listener;
 use crate::model::AuditedModel;
@@ -19,15 +18,6 @@ pub(crate) struct Audited {
     pub(crate) individuals: Individuals,
     pub(crate) definitions: Vec<Box<dyn Definition>>,
     pub(crate) notes: Vec<String>,
-}
-
-/// Definitions that are asked for.
-#[derive(Debug)]
-pub struct Definitions {
-    /// All of them.
-    pub all: Vec<Box<dyn Definition>>,
-    /// What the user should know about them.
-    pub note: Option<String>,
 }
 
 /// Audits a model on people.
@@ -129,39 +119,4 @@ pub(crate) fn options(config: &Config) -> Result<Options, Failure> {
         options = options.threads(threads);
     }
     Ok(options)
-}
-
-/// The definitions asked for, or the paper's columns.
-pub fn definitions_for(config: &Config, audit: &Audit) -> Result<Definitions, Failure> {
-    let report = &config.report;
-    let automatic = || match audit.automatic_budgets() {
-        Err(facts_engine::Error::NoAutomaticBudgets) => Ok(Vec::new()),
-        other => other,
-    };
-    let budgets = if report.budgets.is_empty() {
-        automatic()?
-    } else {
-        report.budgets.clone()
-    };
-    let note = budgets.is_empty().then(|| {
-        "no subgroup reaches effectiveness 0.5 at any cost, so no budget could be chosen; name some with `report.budgets` to rank within a budget"
-            .to_owned()
-    });
-    let phis = config.phis()?;
-    if report.definitions.is_empty() {
-        let all = definitions::columns(&phis, &budgets)?;
-        return Ok(Definitions { all, note });
-    }
-    let mut all = Vec::new();
-    for text in &report.definitions {
-        if text == "paper" {
-            all.extend(definitions::columns(&phis, &budgets)?);
-        } else {
-            all.extend(definitions::expand(text, &phis, &budgets)?);
-        }
-    }
-    // Asked for twice, a definition is still one.
-    let mut seen = HashSet::new();
-    all.retain(|definition| seen.insert(definition.id()));
-    Ok(Definitions { all, note })
 }

@@ -1,12 +1,16 @@
 //! Why an audit was not made.
 
+use std::error::Error;
 use std::fmt;
 
 use facts_engine::flips::ModelError;
+use facts_models::OpenError;
+use facts_models::train::TrainError;
+use facts_report::AskError;
 
 /// Whose fault it is, and so what to look at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum FailureKind {
     /// What was asked: an option, a configuration, a definition.
     Usage,
     /// A table or a saved audit that cannot be read or audited.
@@ -19,45 +23,57 @@ pub enum Kind {
     Interrupted,
 }
 
+/// An error of a library, or a text.
+type Cause = Box<dyn Error + Send + Sync>;
+
 /// Why an audit was not made, in words for the user.
+///
+/// Settings are called by their keys in a configuration, in backticks: `` `audit.support` ``. Flags and
+/// keyword arguments are for the command line and for Python to put in their place.
 #[derive(Debug)]
 pub struct Failure {
     /// Whose fault it is.
-    pub kind: Kind,
-    message: String,
+    pub kind: FailureKind,
+    error: Cause,
+    more: String,
 }
 
 impl Failure {
-    fn new(kind: Kind, message: impl fmt::Display) -> Self {
+    fn new(kind: FailureKind, error: impl Into<Cause>) -> Self {
         Self {
             kind,
-            message: message.to_string(),
+            error: error.into(),
+            more: String::new(),
         }
     }
 
     /// What was asked for cannot be done.
-    pub fn usage(message: impl fmt::Display) -> Self {
-        Self::new(Kind::Usage, message)
+    pub fn usage(error: impl Into<Cause>) -> Self {
+        Self::new(FailureKind::Usage, error)
     }
 
     /// The data cannot be used.
-    pub fn data(message: impl fmt::Display) -> Self {
-        Self::new(Kind::Data, message)
+    pub fn data(error: impl Into<Cause>) -> Self {
+        Self::new(FailureKind::Data, error)
     }
 
     /// The model cannot be used.
-    pub fn model(message: impl fmt::Display) -> Self {
-        Self::new(Kind::Model, message)
+    pub fn model(error: impl Into<Cause>) -> Self {
+        Self::new(FailureKind::Model, error)
     }
 
     /// A result could not be written.
-    pub fn output(path: impl fmt::Display, error: impl fmt::Display) -> Self {
-        Self::new(Kind::Output, format!("{path}: {error}"))
+    pub fn output(path: impl fmt::Display, why: impl Into<Cause>) -> Self {
+        let unwritten = Unwritten {
+            path: path.to_string(),
+            why: why.into(),
+        };
+        Self::new(FailureKind::Output, unwritten)
     }
 
     /// The user wanted to stop.
     pub fn interrupted() -> Self {
-        Self::new(Kind::Interrupted, "interrupted; nothing was written")
+        Self::new(FailureKind::Interrupted, "interrupted; nothing was written")
     }
 
     /// An error of the engine about what the user wrote.
@@ -65,20 +81,50 @@ impl Failure {
         Self::usage(error)
     }
 
-    /// The same failure, said with what came before it.
+    /// The same failure, with more said after it.
     pub fn with(mut self, more: impl fmt::Display) -> Self {
-        self.message = format!("{}\n{more}", self.message);
+        self.more += &format!("\n{more}");
         self
+    }
+
+    /// The error that it is made of, to look for one of a certain type.
+    pub fn get_ref(&self) -> &(dyn Error + Send + Sync + 'static) {
+        self.error.as_ref()
     }
 }
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
+        write!(f, "{}{}", self.error, self.more)
     }
 }
 
-impl std::error::Error for Failure {}
+impl Error for Failure {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.error.source()
+    }
+}
+
+/// Something that could not be written.
+#[derive(Debug)]
+struct Unwritten {
+    path: String,
+    why: Cause,
+}
+
+impl fmt::Display for Unwritten {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.path, self.why)
+    }
+}
+
+impl Error for Unwritten {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(self.why.as_ref())
+    }
+}
+
+// What follows names every kind of error, so that a new one is not taken for bad data unnoticed.
 
 impl From<facts_engine::Error> for Failure {
     fn from(error: facts_engine::Error) -> Self {
@@ -86,7 +132,9 @@ impl From<facts_engine::Error> for Failure {
         match error {
             Error::Cancelled { .. } => Self::interrupted(),
             Error::Model(error) => error.into(),
-            Error::BadParameter { .. }
+            Error::NotADecimal { .. }
+            | Error::ShareOutOfRange { .. }
+            | Error::BadParameter { .. }
             | Error::UnknownDefinition { .. }
             | Error::NoAutomaticBudgets
             | Error::DeclaredTwice { .. }
@@ -105,7 +153,30 @@ impl From<facts_engine::Error> for Failure {
             | Error::MappedTwice { .. }
             | Error::BadBins { .. }
             | Error::Threads { .. } => Self::usage(error),
-            _ => Self::data(error),
+            Error::NeedsNumbers { .. }
+            | Error::UnsupportedType { .. }
+            | Error::SchemaChanged { .. }
+            | Error::NonFinite { .. }
+            | Error::NotANumber { .. }
+            | Error::TextCannotMove { .. }
+            | Error::MissingValue { .. }
+            | Error::MissingLabelTaken { .. }
+            | Error::BadWeight { .. }
+            | Error::TooManyPeople { .. }
+            | Error::TooManyToDeal { .. }
+            | Error::NotInOrder { .. }
+            | Error::BinsDoNotCover { .. }
+            | Error::NoRows { .. }
+            | Error::OneGroup { .. }
+            | Error::TooFewGroups { .. }
+            | Error::PartTooSmall { .. }
+            | Error::OtherLevels { .. }
+            | Error::NobodyAffected { .. }
+            | Error::NobodyUnaffected { .. }
+            | Error::TooManyItemsets { .. }
+            | Error::TooLong { .. }
+            | Error::TooManyRows { .. }
+            | Error::TooMuchMemory { .. } => Self::data(error),
         }
     }
 }
@@ -121,26 +192,69 @@ impl From<facts_input::InputError> for Failure {
         let duplicate = matches!(error, facts_input::InputError::DuplicateColumn { .. });
         let failure = Self::data(error);
         if duplicate {
-            return failure.with("`--duplicates number` numbers them");
+            return failure.with("set `data.duplicates` to number to have them numbered");
         }
         failure
     }
 }
 
-impl From<facts_models::OpenError> for Failure {
-    fn from(error: facts_models::OpenError) -> Self {
+impl From<OpenError> for Failure {
+    fn from(error: OpenError) -> Self {
         Self::model(error)
     }
 }
 
-impl From<facts_models::train::TrainError> for Failure {
-    fn from(error: facts_models::train::TrainError) -> Self {
-        use facts_models::train::TrainError;
+impl From<TrainError> for Failure {
+    fn from(error: TrainError) -> Self {
         match error {
             TrainError::Parameter { .. }
             | TrainError::UnknownColumn { .. }
             | TrainError::Seed { .. } => Self::usage(error),
-            _ => Self::data(error),
+            TrainError::OneClass { .. }
+            | TrainError::Column { .. }
+            | TrainError::TooMany { .. }
+            | TrainError::Table(_) => Self::data(error),
         }
+    }
+}
+
+impl From<AskError> for Failure {
+    fn from(error: AskError) -> Self {
+        match error {
+            AskError::Engine(error) => error.into(),
+            AskError::Form { form, why } => Self::output(form, why),
+            AskError::NothingTested
+            | AskError::NotTested { .. }
+            | AskError::Condition { .. }
+            | AskError::NotAPredicate(_)
+            | AskError::UnknownFinding(_)
+            | AskError::NotRanked { .. }
+            | AskError::UnknownSubgroup { .. }
+            | AskError::UnknownForm { .. } => Self::usage(error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_keeps_the_error_it_is_made_of_and_its_cause() {
+        let options = facts_models::OpenOptions::default();
+        let Err(error) = facts_models::open("nothing.txt", &options) else {
+            panic!("there is no such file");
+        };
+        let failure = Failure::from(error).with("and more");
+        assert!(failure.to_string().ends_with("(os error 2)\nand more"));
+        assert!(failure.get_ref().downcast_ref::<OpenError>().is_some());
+        let source = failure.source().unwrap();
+        let system = source.downcast_ref::<std::io::Error>().unwrap();
+        assert_eq!(system.kind(), std::io::ErrorKind::NotFound);
+
+        let failure = Failure::output("a.csv", std::io::Error::other("full"));
+        assert_eq!(failure.to_string(), "a.csv: full");
+        assert_eq!(failure.source().unwrap().to_string(), "full");
+        assert!(Failure::usage("a text").source().is_none());
     }
 }

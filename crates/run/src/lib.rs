@@ -8,6 +8,7 @@
 mod audit;
 pub mod columns;
 pub mod config;
+mod definitions;
 mod evidence;
 mod failure;
 pub mod files;
@@ -17,12 +18,14 @@ mod model;
 mod people;
 mod run;
 pub mod saved;
+mod settings;
 mod table;
 
-pub use self::audit::{Definitions, definitions_for};
 pub use self::config::Config;
-pub use self::failure::{Failure, Kind};
+pub use self::definitions::{Definitions, definitions_for, own_definitions, paper_and_own};
+pub use self::failure::{Failure, FailureKind};
 pub use self::listener::{Listener, Silent};
 pub use self::model::{FittedElsewhere, fit};
 pub use self::run::{FromCode, TOOL, run, run_with};
+pub use self::settings::call_settings;
 pub use self::table::Table;

@@ -54,7 +54,7 @@ pub fn load(path: &Path) -> Result<Record, Failure> {
     let name = file.display();
     let bytes = std::fs::read(&file).map_err(|error| {
         let hint = if path.is_dir() {
-            "; is this a folder that `facts audit --out` wrote?"
+            "; is this a folder that an audit was saved to?"
         } else {
             ""
         };

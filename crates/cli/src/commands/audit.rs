@@ -5,48 +5,40 @@ use std::process::ExitCode;
 
 use facts_engine::definitions;
 use facts_report::text::{self, Palette};
-use facts_report::{FORMS, HEADLINES, Record, Report, Showing};
+use facts_report::{Choice, HEADLINES, Record, Report, Showing};
 use facts_run::{Config, Failure, Listener, Table, files::Files, run, saved};
 use serde_json::json;
 
 use crate::args::AuditArgs;
 use crate::output;
 use crate::progress::Reporter;
-use crate::showing::{any_over, showing};
 
 pub(crate) fn audit(args: AuditArgs, reporter: &Reporter) -> Result<ExitCode, Failure> {
-    let (config, mut rest) = args.config()?;
+    let (config, mut results) = args.config()?;
     let path = config.data.path.clone().ok_or_else(|| {
         Failure::usage("no table is named; give DATA, or data.path in the configuration")
     })?;
     reporter.step("reading the table");
     let table = Table::read(&path, &config.data)?;
     let record = run(&config, &table, reporter)?;
-    rest.showing.top = config.report.top;
-    let showing = showing(&rest.showing, &record)?;
+    results.showing.top = config.report.top;
     let report = Report::new(&record)?;
-    match rest.format.as_deref() {
+    let showing = Choice::from(results.showing).showing(&report)?;
+    match results.format.as_deref() {
         None => print(&record, &report, &config, &showing, reporter)?,
-        Some(name) => output::print_raw(&form(name, &report, &showing)?)?,
+        Some(name) => output::print_raw(&report.form(name, &showing)?)?,
     }
     if let Some(folder) = &config.report.out {
         write(folder, &report, &showing, reporter)?;
         remove_answers(folder);
     }
-    Ok(match rest.fail_over {
-        Some(limit) if any_over(&report, limit, &showing) => {
+    Ok(match results.fail_over {
+        Some(limit) if report.any_over(limit, &showing) => {
             reporter.note(&format!("a finding scores over {limit}"));
             ExitCode::from(1)
         }
         _ => ExitCode::SUCCESS,
     })
-}
-
-/// A report in a form by name.
-pub(crate) fn form(name: &str, report: &Report<'_>, showing: &Showing) -> Result<Vec<u8>, Failure> {
-    let known = FORMS.iter().find(|form| form.name == name);
-    let form = known.ok_or_else(|| Failure::usage(format!("there is no form `{name}`")))?;
-    (form.write)(report, showing).map_err(|error| Failure::output(name, error))
 }
 
 /// Prints the summary, then the findings.

@@ -5,15 +5,14 @@ use std::process::ExitCode;
 
 use facts_engine::definitions;
 use facts_report::text::{self, Palette};
-use facts_report::{Report, overview};
+use facts_report::{Choice, Report, overview};
 use facts_reproduce::tables::ADULT;
 use facts_run::{Config, Failure, Table, files, run};
 
-use super::audit::{form, write};
+use super::audit::write;
 use crate::args::{DemoArgs, ShowingArgs};
 use crate::output;
 use crate::progress::Reporter;
-use crate::showing::showing;
 
 const CONFIG: &str = include_str!("../../../../data/adult/facts.toml");
 
@@ -42,11 +41,11 @@ pub(crate) fn demo(args: DemoArgs, reporter: &Reporter) -> Result<ExitCode, Fail
     let report = Report::new(&record)?;
     let choice = ShowingArgs {
         passing: args.passing,
+        // Three different stories, not one with details added.
+        drop_contained: true,
         ..ShowingArgs::default()
     };
-    let mut showing = showing(&choice, &record)?;
-    // Three different stories, not one with details added.
-    showing.filters.drop_contained = true;
+    let showing = Choice::from(choice).showing(&report)?;
 
     let palette = Palette::COLOURED;
     let mut page = "\
@@ -67,7 +66,7 @@ no: what could they change to get a yes, and is that way as open to women as to 
             folder.display().to_string()
         }
         None => {
-            files::write(Path::new(PAGE), &form("html", &report, &showing)?, reporter)?;
+            files::write(Path::new(PAGE), &report.form("html", &showing)?, reporter)?;
             PAGE.to_owned()
         }
     };

@@ -2,9 +2,9 @@
 
 use std::process::ExitCode;
 
+use facts_report::Diff;
 use facts_report::diff::{Change, Changed, Standing};
 use facts_report::text::Palette;
-use facts_report::{Diff, Record};
 use facts_run::{Config, Failure, definitions_for, saved};
 
 use crate::args::{DiffArgs, DiffForm};
@@ -18,14 +18,15 @@ pub(crate) fn diff(args: DiffArgs) -> Result<ExitCode, Failure> {
     let ids = if !asked {
         old.definitions.clone()
     } else {
-        let definitions = definitions_for(&config, &old.audit, &mut Vec::new())?;
+        let definitions = definitions_for(&config, &old.audit)?.all;
         definitions
             .iter()
             .map(|definition| definition.id())
             .collect()
     };
     if args.passing {
-        check_tested(&new, &ids)?;
+        let tested = new.check_tested(ids.iter().map(String::as_str));
+        tested.map_err(|error| Failure::from(error).with("--passing heeds the newer audit"))?;
     }
     let diff = Diff::new(&old, &new, &ids)?;
     match args.format {
@@ -50,18 +51,4 @@ pub(crate) fn diff(args: DiffArgs) -> Result<ExitCode, Failure> {
     } else {
         ExitCode::SUCCESS
     })
-}
-
-/// Refuses to heed only what passes where nothing can, because nothing was tested.
-fn check_tested(new: &Record, ids: &[String]) -> Result<(), Failure> {
-    if ids.iter().any(|id| new.tests_of(id).is_some()) {
-        return Ok(());
-    }
-    Err(Failure::usage(format!(
-        "--passing: {} not tested in the newer audit, so nothing can pass; audit again with tests, or choose other definitions with -d",
-        match ids {
-            [id] => format!("{id} was"),
-            _ => "none of these definitions was".to_owned(),
-        }
-    )))
 }

@@ -17,17 +17,14 @@ pub(crate) fn explain(topic: Topic) -> Result<ExitCode, Failure> {
         Topic::Evidence => include_str!("evidence.txt").to_owned(),
         Topic::Config => facts_run::config::REFERENCE.to_owned(),
     };
-    output::print(&page)?;
+    output::print_raw(page.as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }
 
 fn models() -> String {
     let mut grid = Grid::new([("model", Side::Left), ("what it is", Side::Left)]);
     for format in FORMATS {
-        grid.row([
-            format!("{}:{}", format.prefix, format.usage),
-            format.about.to_owned(),
-        ]);
+        grid.row([format.example(), format.about.to_owned()]);
     }
     grid.row([
         "train",

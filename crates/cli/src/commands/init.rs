@@ -4,7 +4,8 @@ use std::fmt::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
-use facts_run::config::{Guess, Guessed, guess};
+use facts_input::csv::Duplicates;
+use facts_run::columns::{Guess, Guessed, guess};
 use facts_run::{Config, Failure, Listener, Table, files};
 
 use crate::args::InitArgs;
@@ -29,7 +30,7 @@ pub(crate) fn init(mut args: InitArgs, reporter: &Reporter) -> Result<ExitCode, 
     std::mem::take(&mut args.reading).apply(&mut config);
     reporter.step("reading the table");
     let table = Table::read(&args.data, &config.data)?;
-    let guessed = guess(&table.batches)?;
+    let guessed = guess(&table.cells);
     reporter.clear();
     for name in &args.protected {
         if !guessed.iter().any(|guess| guess.name == *name) {
@@ -153,7 +154,7 @@ impl Sketch<'_> {
         if data.header == Some(false) {
             text += "header = false\n";
         }
-        if data.duplicates == Some(facts_run::config::Duplicates::Number) {
+        if data.duplicates == Some(Duplicates::Number) {
             text += "duplicates = \"number\"\n";
         }
         if let Some(encoding) = &data.encoding {

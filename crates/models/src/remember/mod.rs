@@ -28,9 +28,6 @@ use self::file::AnswerFile;
 pub use self::file::RememberError;
 use crate::asking;
 use crate::cells::{self, Cells};
-use crate::error::OpenError;
-use crate::exec;
-use crate::open::OpenOptions;
 
 /// How many rows the model is asked for, and then written down, at a time, unless said otherwise:
 /// what a program takes at once, so that no call is split again.
@@ -89,7 +86,7 @@ impl Remembering {
     /// Wraps a model, with the answers that a file holds already.
     ///
     /// The file is made if it is not there. `fingerprint` is any text that stands for the model and
-    /// everything that its answers depend on, such as what [`fingerprint`] gives; a file that was
+    /// everything that its answers depend on, such as [`ModelSpec::fingerprint`](crate::ModelSpec::fingerprint); a file that was
     /// begun with another one is refused. Rows of a table with other columns are other rows, so the
     /// table needs no part in it.
     pub fn open(
@@ -357,37 +354,4 @@ fn hashes(rows: &RecordBatch) -> Result<Vec<u128>, ModelError> {
         XxHash3_128::oneshot(&bytes)
     };
     Ok((0..rows.num_rows()).map(hash).collect())
-}
-
-/// A text that stands for a model: how it is opened, and a hash of each file that its string names
-/// (the model's own, or a program's script and what the script is given).
-///
-/// What it cannot see, the user must: a program's imported modules, and what is served behind an
-/// address. When those change, another file is needed for the answers.
-pub fn fingerprint(spec: &str, options: &OpenOptions) -> Result<String, OpenError> {
-    let rest = spec.split_once(':').map_or("", |(_, rest)| rest);
-    let words = exec::words(rest).unwrap_or_default();
-    let named = [spec, rest].map(str::to_owned).into_iter().chain(words);
-    let mut parts = vec![spec.trim().to_owned()];
-    if let Some(threshold) = options.threshold {
-        parts.push(format!("threshold {threshold:?}"));
-    }
-    if !options.columns.is_empty() {
-        parts.push(format!("columns {:?}", options.columns));
-    }
-    if !options.order.is_empty() {
-        parts.push(format!("order {:?}", options.order));
-    }
-    if let Some(output) = &options.output {
-        parts.push(format!("output {output:?}"));
-    }
-    let mut hashed = HashSet::new();
-    for name in named {
-        let path = Path::new(&name);
-        if path.is_file() && hashed.insert(name.clone()) {
-            let bytes = std::fs::read(path).map_err(|error| OpenError::file(path, error))?;
-            parts.push(format!("{name} {:032x}", XxHash3_128::oneshot(&bytes)));
-        }
-    }
-    Ok(parts.join("; "))
 }

@@ -85,7 +85,6 @@ impl TryFrom<ClassWeightsText> for ClassWeights {
 
 /// Why a model cannot be fitted.
 #[derive(Debug, Clone, PartialEq, Error)]
-#[non_exhaustive]
 pub enum TrainError {
     /// No such column.
     #[error("there is no column `{column}` to train on; the table has: {}", known.join(", "))]

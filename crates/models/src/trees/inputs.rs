@@ -30,12 +30,12 @@ pub(crate) struct Input {
     pub(crate) column: String,
     /// Its place among all features, if the model does not know its name.
     pub(crate) unnamed: Option<usize>,
-    pub(crate) kind: Kind,
+    pub(crate) kind: FeatureKind,
 }
 
 /// How the values of a feature become numbers.
 #[derive(Clone, Debug)]
-pub(crate) enum Kind {
+pub(crate) enum FeatureKind {
     /// They are numbers.
     Number,
     /// They are numbers of categories, of which the model does not know the names.
@@ -161,7 +161,7 @@ impl Categories {
     }
 }
 
-impl Kind {
+impl FeatureKind {
     fn number(&self, value: &Value, precision: Precision) -> Result<f64, String> {
         let number = || {
             match value {
@@ -204,8 +204,8 @@ impl Inputs {
             .map(|input| open::Input {
                 column: input.column.clone(),
                 kind: match &input.kind {
-                    Kind::Number | Kind::Codes => InputKind::Number,
-                    Kind::Categories(categories) => categories.kind(),
+                    FeatureKind::Number | FeatureKind::Codes => InputKind::Number,
+                    FeatureKind::Categories(categories) => categories.kind(),
                 },
                 spelling: self.spelling,
             })
@@ -256,15 +256,15 @@ mod tests {
         Value::Text(text.into())
     }
 
-    fn categories(labels: Vec<Category>, unknown: Unknown) -> Kind {
-        Kind::Categories(Categories::new(labels, unknown))
+    fn categories(labels: Vec<Category>, unknown: Unknown) -> FeatureKind {
+        FeatureKind::Categories(Categories::new(labels, unknown))
     }
 
     #[test]
     fn categories_are_found_by_value_or_by_text() {
         let numbers = vec![Category::Number(3.0), Category::Number(0.0)];
         let numbers = categories(numbers, Unknown::Missing);
-        let number = |kind: &Kind, value| kind.number(&value, Precision::Double).unwrap();
+        let number = |kind: &FeatureKind, value| kind.number(&value, Precision::Double).unwrap();
         assert_eq!(number(&numbers, Value::Integer(3)), 0.0);
         assert_eq!(number(&numbers, Value::Float(-0.0)), 1.0);
         assert_eq!(number(&numbers, text("3")), 0.0);
@@ -285,13 +285,13 @@ mod tests {
 
     #[test]
     fn what_cannot_be_a_number_is_named() {
-        let number = |kind: &Kind, value: &Value| kind.number(value, Precision::Single);
+        let number = |kind: &FeatureKind, value: &Value| kind.number(value, Precision::Single);
         assert_eq!(
-            number(&Kind::Number, &text("x")).unwrap_err(),
+            number(&FeatureKind::Number, &text("x")).unwrap_err(),
             "`x` is not a number, and the model was trained on numbers"
         );
         assert!(
-            number(&Kind::Codes, &text("x"))
+            number(&FeatureKind::Codes, &text("x"))
                 .unwrap_err()
                 .contains("does not know the names of its categories")
         );
@@ -302,7 +302,7 @@ mod tests {
             "`b` is not among the categories that the model was trained with (a), and XGBoost refuses others; drop such rows, or make the value missing"
         );
         assert_eq!(
-            number(&Kind::Number, &Value::Float(0.1)).unwrap(),
+            number(&FeatureKind::Number, &Value::Float(0.1)).unwrap(),
             f64::from(0.1_f32)
         );
     }

@@ -14,7 +14,7 @@ mod output;
 use std::path::Path;
 
 pub(crate) use self::ensemble::{Ensemble, Place, Rows, Test};
-pub(crate) use self::inputs::{Categories, Category, Input, Inputs, Kind, Unknown};
+pub(crate) use self::inputs::{Categories, Category, FeatureKind, Input, Inputs, Unknown};
 pub use self::model::TreeModel;
 pub(crate) use self::output::{Link, Output, Precision};
 

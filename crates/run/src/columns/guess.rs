@@ -78,7 +78,9 @@ pub enum Guess {
 /// One column and what was seen in it.
 #[derive(Clone, Debug)]
 pub struct Guessed {
+    /// The column's name.
     pub name: String,
+    /// What it probably is.
     pub guess: Guess,
     /// Distinct values, missing ones aside.
     pub distinct: usize,

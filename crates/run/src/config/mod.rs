@@ -17,6 +17,7 @@ use facts_engine::actions::Validity;
 use facts_engine::population::{Direction, Missing, Move};
 use facts_input::Format;
 use facts_input::csv::{ColumnType, Duplicates};
+use facts_models::ModelSpec;
 use facts_models::train::{ClassWeights, Splitting};
 use indexmap::IndexMap;
 use serde::Deserialize;
@@ -100,7 +101,7 @@ pub enum Keep {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Model {
-    pub spec: Option<String>,
+    pub spec: Option<ModelSpec>,
     pub favourable: Option<Text>,
     pub threshold: Option<f64>,
     pub columns: BTreeMap<String, String>,
@@ -418,19 +419,12 @@ impl Config {
         beside(&mut self.model.ca);
         beside(&mut self.train.save);
         beside(&mut self.report.out);
-        if let Some(spec) = &mut self.model.spec {
-            let (prefix, rest) = spec.split_once(':').unwrap_or(("", spec));
-            let path = folder.join(rest);
-            if path.is_file() {
-                let colon = if prefix.is_empty() { "" } else { ":" };
-                *spec = format!("{prefix}{colon}{}", path.display());
-            }
-        }
+        self.model.spec = self.model.spec.take().map(|spec| spec.beside(folder));
     }
 
     /// Whether the model is to be fitted here.
     pub fn is_train(&self) -> bool {
-        self.model.spec.as_deref() == Some("train")
+        self.model.spec == Some(ModelSpec::Train)
     }
 
     /// The φ asked for, or the paper's two.
@@ -552,7 +546,7 @@ mod tests {
         let config = Config::parse("facts.toml", text, &settings).unwrap();
         assert_eq!(config.features["age"].weight, Some(2.0));
         assert_eq!(config.features["age"].quantiles, Some(5));
-        assert_eq!(config.model.spec.as_deref(), Some("train"));
+        assert!(config.is_train());
         let settings = ["features.age.edges=[0, 30, 99]".to_owned()];
         let config = Config::parse("facts.toml", text, &settings).unwrap();
         assert_eq!(config.features["age"].quantiles, None);

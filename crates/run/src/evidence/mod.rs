@@ -58,7 +58,7 @@ impl Plan {
             between_0_and_1("evidence.hold-out", share)?;
             if plan.gathering.shuffles == 0 {
                 return Err(Failure::usage(
-                    "evidence.hold-out tests what it finds, but evidence.shuffles is 0; raise it, or leave the hold-out",
+                    "`evidence.hold-out` tests what it finds, but `evidence.shuffles` is 0; raise it, or leave the hold-out",
                 ));
             }
         }
@@ -82,7 +82,7 @@ fn between_0_and_1(key: &str, value: f64) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::usage(format!(
-        "{key} is {value}, but must be above 0 and below 1; write five percent as 0.05"
+        "`{key}` is {value}, but must be above 0 and below 1; write five percent as 0.05"
     )))
 }
 
@@ -94,7 +94,7 @@ fn at_most(key: &str, value: usize) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::usage(format!(
-        "{key} is {value}, but must be at most {MOST}"
+        "`{key}` is {value}, but must be at most {MOST}"
     )))
 }
 
@@ -107,7 +107,7 @@ fn enough_shuffles(gathering: &Gathering) -> Result<(), Failure> {
     let needed = (2.0 / alpha - 1e-9).ceil() as usize - 1;
     if needed > MOST {
         return Err(Failure::usage(format!(
-            "evidence.alpha is {alpha}, but {MOST} shuffles, which are the most there can be, tell nothing below {}",
+            "`evidence.alpha` is {alpha}, but {MOST} shuffles, which are the most there can be, tell nothing below {}",
             2.0 / (MOST + 1) as f64
         )));
     }
@@ -115,7 +115,7 @@ fn enough_shuffles(gathering: &Gathering) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::usage(format!(
-        "evidence.shuffles is {shuffles}, but nothing could pass at α = {alpha} with fewer than {needed}; raise it, or write 0 for no tests"
+        "`evidence.shuffles` is {shuffles}, but nothing could pass at α = {alpha} with fewer than {needed}; raise it, or write 0 for no tests"
     )))
 }
 

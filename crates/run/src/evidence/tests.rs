@@ -10,7 +10,7 @@ use facts_report::{ModelOrigin, Origin, Record};
 use super::*;
 use crate::columns::Columns;
 use crate::listener::Silent;
-use crate::{FromCode, Kind, Table, run, run_with};
+use crate::{FailureKind, FromCode, Table, run, run_with};
 
 const ADULT: &[u8] = include_bytes!("../../../../data/adult/adult.csv.gz");
 const ADULT_CONFIG: &str = include_str!("../../../../data/adult/facts.toml");
@@ -166,7 +166,7 @@ fn so_few_shuffles_that_nothing_could_pass_are_refused() {
     assert!(never.contains("tell nothing below 0.000001"), "{never}");
     let untested = refused(&["evidence.shuffles=0", "evidence.hold-out=0.5"]).unwrap();
     assert!(
-        untested.contains("but evidence.shuffles is 0"),
+        untested.contains("but `evidence.shuffles` is 0"),
         "{untested}"
     );
     let many = refused(&["evidence.shuffles=99999999999"]).unwrap();
@@ -265,7 +265,7 @@ fn a_wrong_value_is_named() {
     let refused = |setting: &str| {
         let failure = run_with(&config(PEOPLE, &[setting]), &people(), given(), &Silent);
         let failure = failure.unwrap_err();
-        assert_eq!(failure.kind, Kind::Usage);
+        assert_eq!(failure.kind, FailureKind::Usage);
         failure.to_string()
     };
     assert_eq!(
@@ -503,5 +503,5 @@ fn variants_can_be_interrupted() {
         "evidence.resamples=0",
     ];
     let failure = run_with(&config(PEOPLE, &settings), &people(), given(), &Impatient);
-    assert_eq!(failure.unwrap_err().kind, Kind::Interrupted);
+    assert_eq!(failure.unwrap_err().kind, FailureKind::Interrupted);
 }

@@ -86,13 +86,13 @@ fn favourable(config: &Config) -> Favourable {
 
 /// Opens the model that the configuration names.
 pub(crate) fn open(config: &Config, listener: &dyn Listener) -> Result<AuditedModel, Failure> {
-    let spec = config.model.spec.as_deref().ok_or_else(|| {
+    let spec = config.model.spec.as_ref().ok_or_else(|| {
         Failure::usage(
             "no model is named; name one with `model.spec`, or let one be fitted on this table: `model.spec` = train, with `label.column`",
         )
     })?;
     let options = options(config)?;
-    let opened = facts_models::open(spec, &options)?;
+    let opened = spec.open(&options)?;
     let sha256 = opened.file.as_deref().map(sha256).transpose()?;
     let mut model = opened.model;
     let mut answers = None;
@@ -103,7 +103,7 @@ pub(crate) fn open(config: &Config, listener: &dyn Listener) -> Result<AuditedMo
             std::fs::create_dir_all(folder)
                 .map_err(|error| Failure::output(folder.display(), error))?;
         }
-        let fingerprint = facts_models::fingerprint(spec, &options)?;
+        let fingerprint = spec.fingerprint(&options)?;
         let mut remembering =
             Remembering::open(model, &path, &fingerprint).map_err(Failure::model)?;
         if let Some(rows) = config.model.batch_rows {
@@ -120,7 +120,7 @@ pub(crate) fn open(config: &Config, listener: &dyn Listener) -> Result<AuditedMo
         answers = Some(path);
     }
     let origin = ModelOrigin {
-        spec: spec.to_owned(),
+        spec: spec.to_string(),
         description: opened.description,
         sha256,
         reads_protected: None,

@@ -1,0 +1,127 @@
+//! What is typed after `facts audit`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use facts_models::ModelSpec;
+use facts_run::config::Text;
+use facts_run::{Config, Failure};
+
+use super::engine::EngineArgs;
+use super::features::FeatureArgs;
+use super::model::ModelArgs;
+use super::{DefinitionArgs, EvidenceArgs, ReadingArgs, ShowingArgs, form_names, number, replace};
+
+pub(super) const AUDIT_HELP: &str = "\
+Everything can also stand in facts.toml (`facts init DATA` writes one); flags win. Without DATA and
+--config, facts.toml in the current folder is used. Whatever has no flag of its own is reached with
+--set: `--set features.age.max-step=2`. `facts explain config` lists all keys.
+
+Models: onnx:FILE, lightgbm:FILE, xgboost:FILE, linear:FILE, exec:COMMAND, exec-csv:COMMAND,
+http(s)://…, or train (`facts explain models`). A file may stand without a prefix.
+Definitions: `facts explain definitions`. What tells findings from chance: `facts explain evidence`.
+
+Examples:
+  facts audit people.csv --protected sex --model train --label income --favourable '>50K'
+  facts audit people.parquet --protected race --model onnx:model.onnx --out result
+  facts audit people.csv --protected sex --model 'exec:python predict.py' --support 0.05
+  facts audit --config facts.toml --definition equal-effectiveness:micro --fail-over 0.3
+  facts audit --config facts.toml --stability --hold-out 0.5 --passing --out result
+  zcat people.csv.gz | facts audit - --protected sex --model model.txt --increase age \\
+      --immutable race --bins age=5 --cost-weight occupation=4";
+
+#[derive(Debug, Args)]
+pub(crate) struct AuditArgs {
+    /// The table: CSV, Parquet or Arrow, compressed or not; `-` is standard input
+    pub(crate) data: Option<PathBuf>,
+    /// The configuration
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Any key of the configuration; repeat for more
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// The protected attribute; repeat to cross several
+    #[arg(long, short, value_name = "COLUMN")]
+    protected: Vec<String>,
+    /// The model: onnx:FILE, lightgbm:FILE, xgboost:FILE, linear:FILE, exec:COMMAND, http://…, train
+    #[arg(long, short, value_name = "SPEC")]
+    model: Option<ModelSpec>,
+    /// The class that is favourable; 1 and true unless said
+    #[arg(long, value_name = "CLASS")]
+    favourable: Option<String>,
+    #[command(flatten)]
+    model_args: ModelArgs,
+    #[command(flatten)]
+    features: FeatureArgs,
+    #[command(flatten)]
+    engine: EngineArgs,
+    #[command(flatten)]
+    evidence: EvidenceArgs,
+    #[command(flatten)]
+    pub(crate) reading: ReadingArgs,
+    #[command(flatten)]
+    pub(crate) definitions: DefinitionArgs,
+    #[command(flatten)]
+    pub(crate) showing: ShowingArgs,
+    /// The folder to write the audit and all reports to
+    #[arg(long, short, value_name = "DIR", help_heading = "Results")]
+    out: Option<PathBuf>,
+    /// What to print: a form of report instead of the summary and findings
+    #[arg(long, value_name = "FORM", value_parser = form_names(), help_heading = "Results")]
+    pub(crate) format: Option<String>,
+    /// Exit with 1 if a finding by the definitions asked for scores over this; of those that
+    /// --passing, --against and --where leave
+    #[arg(long, value_name = "SCORE", help_heading = "Results", value_parser = number)]
+    pub(crate) fail_over: Option<f64>,
+}
+
+impl AuditArgs {
+    /// The configuration, with what the flags say put over it.
+    pub(crate) fn config(self) -> Result<(Config, Results), Failure> {
+        let local = PathBuf::from("facts.toml");
+        let file = match (&self.config, &self.data) {
+            (Some(file), _) => Some(file.clone()),
+            (None, None) if local.is_file() => Some(local),
+            _ => None,
+        };
+        let mut config = Config::load(file.as_deref(), &self.set)?;
+        replace(&mut config.data.path, self.data);
+        self.reading.apply(&mut config);
+        replace(&mut config.model.spec, self.model);
+        replace(&mut config.model.favourable, self.favourable.map(Text));
+        if !self.protected.is_empty() {
+            let named = self.protected.into_iter();
+            config.protected = named
+                .map(|name| {
+                    let known = config.protected.get(&name).cloned().unwrap_or_default();
+                    (name, known)
+                })
+                .collect();
+        }
+        for name in config.protected.keys() {
+            config.features.shift_remove(name);
+        }
+        self.model_args.apply(&mut config)?;
+        self.features.apply(&mut config)?;
+        self.engine.apply(&mut config);
+        self.evidence.apply(&mut config);
+        replace(&mut config.report.out, self.out);
+        self.definitions.apply(&mut config);
+        replace(&mut config.report.top, self.showing.top);
+        Ok((
+            config,
+            Results {
+                showing: self.showing,
+                format: self.format,
+                fail_over: self.fail_over,
+            },
+        ))
+    }
+}
+
+/// What a command line says that no configuration does: what to do with the audit.
+pub(crate) struct Results {
+    pub(crate) showing: ShowingArgs,
+    pub(crate) format: Option<String>,
+    pub(crate) fail_over: Option<f64>,
+}

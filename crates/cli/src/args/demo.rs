@@ -1,0 +1,22 @@
+//! What is typed after `facts demo`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::EvidenceArgs;
+
+#[derive(Debug, Args)]
+pub(crate) struct DemoArgs {
+    /// The folder to write everything to; without it, only facts-demo.html is written
+    #[arg(long, short, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Print the configuration of the demo and stop
+    #[arg(long)]
+    pub(crate) print_config: bool,
+    /// Only findings that pass
+    #[arg(long)]
+    pub(crate) passing: bool,
+    #[command(flatten)]
+    pub(crate) evidence: EvidenceArgs,
+}

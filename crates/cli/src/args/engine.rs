@@ -1,0 +1,67 @@
+//! What is typed about how the audit is made.
+
+use clap::Args;
+use facts_engine::actions::Validity;
+use facts_run::Config;
+use facts_run::config::Text;
+
+use super::{named, replace};
+
+/// How the audit is made.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "The audit")]
+pub(super) struct EngineArgs {
+    /// The least share of each group that a subgroup must have [default: 0.01]
+    #[arg(long, short, value_name = "SHARE")]
+    support: Option<String>,
+    /// Which actions are valid [default: joint]
+    #[arg(long, value_parser = named([
+        ("joint", Validity::Joint, "What changes and what stays must together be common among those who succeed"),
+        ("subset", Validity::Subset, "Only what changes must be"),
+    ]))]
+    validity: Option<Validity>,
+    /// Let predicates use <= and >= on ordered features
+    #[arg(long)]
+    ranges: bool,
+    /// Fail if a predicate has more items than this
+    #[arg(long, value_name = "N")]
+    max_length: Option<usize>,
+    /// Fail if there are more subgroups or action itemsets than this [default: 1000000]
+    #[arg(long, value_name = "N")]
+    max_subgroups: Option<usize>,
+    /// Fail before more memory than this is needed [default: 4096]
+    #[arg(long, value_name = "MIB")]
+    max_memory: Option<u64>,
+    /// Set groups with fewer affected people aside [default: 1]
+    #[arg(long, value_name = "N")]
+    min_group_size: Option<u64>,
+    /// Compare only these groups; repeat for each
+    #[arg(long, value_name = "GROUP")]
+    compare: Vec<String>,
+    /// How many threads to work with; results do not depend on it
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+    /// Leave counts from 1 to K − 1 out of everything that is written
+    #[arg(long, value_name = "K")]
+    suppress_below: Option<u64>,
+}
+
+impl EngineArgs {
+    pub(super) fn apply(self, config: &mut Config) {
+        let audit = &mut config.audit;
+        replace(&mut audit.support, self.support.map(Text));
+        replace(&mut audit.validity, self.validity);
+        if self.ranges {
+            audit.ranges = Some(true);
+        }
+        replace(&mut audit.max_length, self.max_length);
+        replace(&mut audit.max_subgroups, self.max_subgroups);
+        replace(&mut audit.max_memory_mib, self.max_memory);
+        replace(&mut audit.min_group_size, self.min_group_size);
+        if !self.compare.is_empty() {
+            audit.compare = Some(self.compare);
+        }
+        replace(&mut audit.threads, self.threads);
+        replace(&mut audit.suppress_below, self.suppress_below);
+    }
+}

@@ -1,0 +1,24 @@
+//! What is typed after `facts init`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::ReadingArgs;
+
+#[derive(Debug, Args)]
+pub(crate) struct InitArgs {
+    /// The table: CSV, Parquet or Arrow, compressed or not; `-` is standard input
+    pub(crate) data: PathBuf,
+    /// The protected attribute; repeat to cross several
+    #[arg(long, short, value_name = "COLUMN")]
+    pub(crate) protected: Vec<String>,
+    /// Where to write; `-` prints
+    #[arg(long, short, value_name = "FILE", default_value = "facts.toml")]
+    pub(crate) out: PathBuf,
+    /// Replace the file if it exists
+    #[arg(long)]
+    pub(crate) force: bool,
+    #[command(flatten)]
+    pub(crate) reading: ReadingArgs,
+}
