@@ -36,11 +36,12 @@
 //! ```
 //!
 //! The modules, in the order in which data flows: [`population`] → [`subgroups`] and [`actions`] →
-//! [`flips`] → [`distribution`] → [`definitions`] → [`ranking`] → [`evidence`].
+//! [`flips`] → [`distribution`] → [`definitions`] → [`ranking`] → the audit → [`evidence`].
 
 pub mod actions;
 mod audit;
 mod bits;
+mod chance;
 mod decimal;
 pub mod definitions;
 pub mod distribution;
@@ -48,6 +49,7 @@ mod error;
 pub mod evidence;
 pub mod flips;
 mod infinity;
+mod phase;
 pub mod population;
 pub mod ranking;
 mod rows;

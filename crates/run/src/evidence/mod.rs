@@ -14,7 +14,7 @@ use std::ops::ControlFlow;
 use arrow_array::RecordBatch;
 use facts_engine::definitions::Definition;
 use facts_engine::evidence::{
-    self, Evidence, Followed, Gathering, Halves, HoldOut, Stability, Tests,
+    self, Evidence, Gathering, HoldOut, HoldOutPlan, Stability, StabilityAnalysis, Tests,
 };
 use facts_engine::population::Population;
 use facts_engine::{Audit, Error, Individuals, Options, Phase, Progress, Watch};
@@ -177,7 +177,7 @@ impl Made<'_> {
             evidence::test(audit, individuals, self.definitions, gathering, watch)
         })?;
         match tested {
-            Err(error @ Error::TooManyToDeal { .. }) => {
+            Err(error @ Error::TooManyToPermute { .. }) => {
                 notes.push(format!("nothing was tested: {error}"));
                 Ok(Vec::new())
             }
@@ -193,7 +193,7 @@ impl Made<'_> {
         gathering: &Gathering,
         notes: &mut Vec<String>,
     ) -> Result<Stability, Failure> {
-        let mut followed = Followed::new(self.audit, self.definitions, tests, gathering);
+        let mut followed = StabilityAnalysis::new(self.audit, self.definitions, tests, gathering);
         if followed.is_empty() {
             notes.push("no finding to follow through variants: all is fair".to_owned());
             return Ok(followed.stability());
@@ -255,7 +255,7 @@ impl Made<'_> {
     ) -> Result<Option<HoldOut>, Failure> {
         self.listener
             .step("finding among some and testing among others");
-        let halves = Halves {
+        let halves = HoldOutPlan {
             share,
             groups: &self.audit.groups,
             definitions: self.definitions,
