@@ -9,6 +9,9 @@
 
 use std::ops::Range;
 
+/// One entry for each group under comparison.
+pub type PerGroup<T> = smallvec::SmallVec<[T; 2]>;
+
 /// One set of profiles.
 pub type Words = Box<[u64]>;
 

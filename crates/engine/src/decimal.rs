@@ -42,13 +42,13 @@ impl Decimal {
     }
 
     /// Whether `part` of `whole` is at least this share, exactly.
-    pub fn is_reached_by(self, part: u64, whole: u64) -> bool {
+    pub(crate) fn is_reached_by(self, part: u64, whole: u64) -> bool {
         let left = u128::from(part) * u128::from(self.unit());
         left >= u128::from(self.digits) * u128::from(whole)
     }
 
     /// The least `part` of `whole` that reaches this share.
-    pub fn least_of(self, whole: u64) -> u64 {
+    pub(crate) fn least_of(self, whole: u64) -> u64 {
         let needed =
             (u128::from(self.digits) * u128::from(whole)).div_ceil(u128::from(self.unit()));
         u64::try_from(needed).unwrap_or(u64::MAX)
@@ -219,7 +219,7 @@ share! {
 
 impl Support {
     /// One percent.
-    pub const ONE_PERCENT: Self = Self(Decimal {
+    pub(crate) const ONE_PERCENT: Self = Self(Decimal {
         digits: 1,
         scale: 2,
     });

@@ -3,8 +3,7 @@
 use strsim::levenshtein;
 use thiserror::Error;
 
-use crate::flips::ModelError;
-use crate::watch::Phase;
+use crate::phase::Phase;
 
 /// Everything that can stop the engine.
 ///
@@ -260,12 +259,12 @@ pub enum Error {
         /// The row.
         row: u64,
     },
-    /// More people in a subgroup than can be dealt out.
+    /// More people in a subgroup than a permutation test can take.
     #[error(
-        "a subgroup has {people} people, and no more than {} can be dealt out to the groups by lot; divide the weights by their common factor, or gather no evidence",
+        "a subgroup has {people} people, and a permutation test takes no more than {}; divide the weights by their common factor, or gather no evidence",
         u32::MAX
     )]
-    TooManyToDeal {
+    TooManyToPermute {
         /// The people.
         people: u64,
     },
@@ -414,7 +413,7 @@ pub enum Error {
         /// The limit.
         limit: usize,
         /// A support at which the count stays within the limit, if there is one.
-        fits: Option<String>,
+        fits: Option<f64>,
     },
     /// Predicates longer than allowed.
     #[error(
@@ -431,7 +430,7 @@ pub enum Error {
         /// One of the longest.
         longest: String,
         /// A support at which none is longer, if there is one.
-        fits: Option<String>,
+        fits: Option<f64>,
     },
     /// Too many distinct counterfactual rows.
     #[error(
@@ -466,7 +465,7 @@ pub enum Error {
         /// Memory allowed.
         limit_mib: u64,
         /// A support at which it would fit, if there is one.
-        fits: Option<String>,
+        fits: Option<f64>,
     },
     /// The watcher stopped the audit.
     #[error("cancelled during {phase}")]
@@ -484,7 +483,52 @@ pub enum Error {
     },
 }
 
-fn fitting(fits: &Option<String>) -> String {
+/// What a model did wrong.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum ModelError {
+    /// Not one answer a row.
+    #[error(
+        "the model was asked for {asked} rows and answered {answered}; it must give one class a row, in order"
+    )]
+    WrongNumberOfRows {
+        /// Rows sent.
+        asked: usize,
+        /// Answers received.
+        answered: usize,
+    },
+    /// An answer that is no class.
+    #[error("the model answered {value} for row {row} of a batch, which is not a class; {remedy}")]
+    NotAClass {
+        /// The row in the batch, from 1.
+        row: usize,
+        /// What it said.
+        value: String,
+        /// What to do.
+        remedy: &'static str,
+    },
+    /// A type of answer that cannot hold classes.
+    #[error(
+        "the model answered with values of type {data_type}; classes are booleans, numbers or text"
+    )]
+    NoClasses {
+        /// The Arrow type.
+        data_type: String,
+    },
+    /// A column that the model needs and the table does not have, or holds in another type.
+    #[error("the model cannot read column `{column}`: {why}")]
+    Column {
+        /// The column.
+        column: String,
+        /// What is wrong, and what to do.
+        why: String,
+    },
+    /// The model itself failed.
+    #[error("the model failed: {0}")]
+    Failed(String),
+}
+
+fn fitting(fits: &Option<f64>) -> String {
     match fits {
         Some(support) => format!("a support of {support} would fit"),
         None => "raise the limit, or use fewer features or wider bins".to_owned(),

@@ -51,7 +51,7 @@ pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<
 
 /// The same for several numbers.
 pub(crate) mod list {
-    use super::{Deserialize, Deserializer, Number, Serializer};
+    use crate::infinity::{Deserialize, Deserializer, Number, Serializer};
 
     pub(crate) fn serialize<S: Serializer>(numbers: &[f64], to: S) -> Result<S::Ok, S::Error> {
         to.collect_seq(numbers.iter().copied().map(Number::from))
@@ -65,7 +65,7 @@ pub(crate) mod list {
 
 /// The same for a number that may be absent.
 pub(crate) mod optional {
-    use super::{Deserialize, Deserializer, Number, Serialize, Serializer};
+    use crate::infinity::{Deserialize, Deserializer, Number, Serialize, Serializer};
 
     pub(crate) fn serialize<S: Serializer>(number: &Option<f64>, to: S) -> Result<S::Ok, S::Error> {
         number.map(Number::from).serialize(to)

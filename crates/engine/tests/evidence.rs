@@ -1,4 +1,4 @@
-//! Tests of the tests: against all ways to deal the members out, one by one.
+//! Tests of the tests: against all permutations of the group labels, one by one.
 
 #![allow(clippy::unwrap_used)]
 
@@ -98,13 +98,13 @@ fn tested(people: &People, names: &[&str], gathering: &Gathering) -> (Audit, Vec
     (audit, tests)
 }
 
-/// One way to deal everybody out, and how many ways there are that come to the same.
+/// One way to label everybody, and how many ways there are that come to the same.
 struct Way {
     people: People,
     ways: f64,
 }
 
-/// All ways to deal people out so that every group keeps its size: by what they can, how many go to
+/// All ways to label people so that every group keeps its size: by what they can, how many go to
 /// each group.
 fn all_ways(people: &People, groups: usize) -> Vec<Way> {
     let mut kinds: Vec<(i64, u64)> = Vec::new();
@@ -117,13 +117,13 @@ fn all_ways(people: &People, groups: usize) -> Vec<Way> {
         }
     }
     let mut ways = Vec::new();
-    deal(&kinds, &sizes, Vec::new(), 1.0, &mut ways);
+    label(&kinds, &sizes, Vec::new(), 1.0, &mut ways);
     ways
 }
 
-fn deal(kinds: &[(i64, u64)], left: &[u64], dealt: People, so_far: f64, ways: &mut Vec<Way>) {
+fn label(kinds: &[(i64, u64)], left: &[u64], labelled: People, so_far: f64, ways: &mut Vec<Way>) {
     let Some((&(can, people), rest)) = kinds.split_first() else {
-        let people = dealt;
+        let people = labelled;
         ways.push(Way {
             people,
             ways: so_far,
@@ -132,7 +132,7 @@ fn deal(kinds: &[(i64, u64)], left: &[u64], dealt: People, so_far: f64, ways: &m
     };
     for split in splits(people, left) {
         let mut left = left.to_vec();
-        let mut dealt = dealt.clone();
+        let mut labelled = labelled.clone();
         let mut choices = so_far;
         let mut undealt = people;
         for (group, &taken) in split.iter().enumerate() {
@@ -140,10 +140,10 @@ fn deal(kinds: &[(i64, u64)], left: &[u64], dealt: People, so_far: f64, ways: &m
             choices *= choose(undealt, taken);
             undealt -= taken;
             if taken > 0 {
-                dealt.push((can, group, taken));
+                labelled.push((can, group, taken));
             }
         }
-        deal(rest, &left, dealt, choices, ways);
+        label(rest, &left, labelled, choices, ways);
     }
 }
 
@@ -240,7 +240,7 @@ fn check(people: &People, names: &[&str]) {
                 let p = truth.at_least;
                 assert!(tested.p >= p - 1e-9, "{id}: {} is below {p}", tested.p);
             }
-            Source::Shuffles => {
+            Source::Permutations => {
                 let off = (tested.p - truth.at_least).abs();
                 let p = truth.at_least;
                 assert!(off <= error(p), "{id}: {} is not {p}", tested.p);
@@ -278,27 +278,27 @@ proptest! {
 
 #[test]
 fn far_tails_are_bounded_not_shuffled() {
-    // Everybody of one group can do all, nobody of the other anything: no shuffle comes near.
+    // Everybody of one group can do all, nobody of the other anything: no permutation comes near.
     let people: People = vec![(7, 0, 60), (0, 1, 60)];
     let (_, tests) = tested(&people, &["a", "b"], &Gathering::default());
     for tests in tests {
         let (id, tested) = (&tests.definition, tests.tested[0].unwrap());
         let by_threshold = id.contains("choice") || id.contains("cost");
         if by_threshold && id.ends_with(":0.5") {
-            // Half of all are helped: some group is short of a half however they are dealt out.
+            // Half of all are helped: some group is short of a half however they are labelled.
             assert!(tested.p > 0.5, "{id}: {tested:?}");
             continue;
         }
         // Where a threshold decides, being a little short of it is as bad as being far.
         let most = if by_threshold { 1e-4 } else { 1e-20 };
         assert!(tested.p < most, "{id}: {tested:?}");
-        assert_ne!(tested.source, Source::Shuffles, "{id}");
+        assert_ne!(tested.source, Source::Permutations, "{id}");
     }
 }
 
 #[test]
 fn people_of_one_profile_are_dealt_out_one_by_one() {
-    // The same people in heavy rows and in single ones, and in rows heavy enough to be dealt out
+    // The same people in heavy rows and in single ones, and in rows heavy enough to be labelled
     // together.
     let heavy: People = vec![(1, 0, 90), (2, 0, 70), (1, 1, 60), (6, 1, 80)];
     let single: People = heavy
@@ -403,7 +403,7 @@ fn evidence_does_not_depend_on_threads_but_on_the_seed() {
 }
 
 /// A job helps 73 of 86 people. That a group of 43 falls short of 70 % has a chance of 8 in 100,000: no
-/// shuffle shows it, and yet it could be found, whether it was or not.
+/// permutation shows it, and yet it could be found, whether it was or not.
 #[test]
 fn what_could_pass_does_not_depend_on_what_was_found() {
     let found_by_chance: People = vec![(1, 0, 43), (1, 1, 30), (0, 1, 13)];
@@ -442,9 +442,9 @@ fn what_could_pass_does_not_depend_on_what_was_found() {
     }
 }
 
-/// A bound stands alone where it is rarer than shuffles can tell; elsewhere it has its price. These
-/// people are about as unlike by chance in one deal of 25, and their bound says hardly more: whether it
-/// is below what the shuffles say is left to the seed.
+/// A bound stands alone where it is rarer than permutations can tell; elsewhere it has its price. These
+/// people are about as unlike by chance in one permutation of 25, and their bound says hardly more: whether it
+/// is below what the permutations say is left to the seed.
 #[test]
 fn neither_of_two_p_values_is_picked_for_being_smaller() {
     let people: People = vec![(3, 0, 1), (2, 0, 8), (0, 0, 3), (2, 1, 3), (0, 1, 9)];
@@ -460,7 +460,7 @@ fn neither_of_two_p_values_is_picked_for_being_smaller() {
             match tested.source {
                 Source::Exact => {}
                 Source::Bound => assert!(tested.p <= 1.0 / 40.0, "{tested:?}"),
-                Source::Shuffles => assert!(tested.p >= 2.0 / 40.0, "{tested:?}"),
+                Source::Permutations => assert!(tested.p >= 2.0 / 40.0, "{tested:?}"),
             }
         }
     }

@@ -9,7 +9,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 use facts_engine::definitions::{self, Definition};
-use facts_engine::evidence::{Gathering, Halved, Halves, HeldOut};
+use facts_engine::evidence::{Gathering, HeldOut, HoldOutPlan, HoldOutResult};
 use facts_engine::flips::FnModel;
 use facts_engine::population::{Declaration, Edges, Feature, Move, Population, Protected, View};
 use facts_engine::{Error, Group, Options, Watch, audit};
@@ -76,18 +76,18 @@ fn options() -> Options {
     Options::new().support("0.02".parse().unwrap())
 }
 
-fn halved(
+fn held_out(
     population: &Population,
     seed: u64,
     suppress_below: Option<u64>,
-) -> Result<Halved, Error> {
+) -> Result<HoldOutResult, Error> {
     let gathering = Gathering {
         seed,
         shuffles: 200,
         detailed: 3,
         ..Gathering::default()
     };
-    let halves = Halves {
+    let plan = HoldOutPlan {
         share: 0.5,
         groups: &groups(population),
         definitions: &effectiveness(),
@@ -96,7 +96,7 @@ fn halved(
         suppress_below,
     };
     let model = FnModel::new(bosses_who_are_helped);
-    halves.hold_out(population, &model, Watch::nobody())
+    plan.hold_out(population, &model, Watch::nobody())
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn what_is_there_is_confirmed() {
         _ => 50,
     };
     let population = population(80, 1, planted);
-    let Halved { hold_out, left_out } = halved(&population, 1, None).unwrap();
+    let HoldOutResult { hold_out, left_out } = held_out(&population, 1, None).unwrap();
     assert_eq!((hold_out.findings.len(), left_out), (3, 0));
     let both: Vec<u64> = (hold_out.found_among.iter().zip(&hold_out.tested_among))
         .map(|(found, tested)| found + tested)
@@ -135,7 +135,7 @@ fn what_is_luck_is_seldom_confirmed_and_shrinks() {
     let (mut confirmed, mut found, mut left) = (0, 0.0, 0.0);
     for seed in 0..60 {
         let population = population(30, seed + 7, |_, _| 50);
-        let Halved { hold_out, .. } = halved(&population, seed, None).unwrap();
+        let HoldOutResult { hold_out, .. } = held_out(&population, seed, None).unwrap();
         let tests = hold_out.findings.iter();
         let tests: Vec<_> = tests
             .filter_map(|f| Some((f, f.tested.as_ref()?)))
@@ -166,9 +166,9 @@ fn small_counts_are_not_told() {
     };
     let (mut untold, mut left_out) = (0, 0);
     for seed in 0..8 {
-        let all = halved(&population, seed, None).unwrap();
+        let all = held_out(&population, seed, None).unwrap();
         untold += all.hold_out.findings.iter().filter(|f| is_small(f)).count();
-        let told = halved(&population, seed, Some(6)).unwrap();
+        let told = held_out(&population, seed, Some(6)).unwrap();
         assert!(!told.hold_out.findings.iter().any(is_small));
         left_out += told.left_out;
     }
@@ -178,9 +178,9 @@ fn small_counts_are_not_told() {
 #[test]
 fn a_part_without_a_group_is_refused() {
     let population = population(12, 3, |_, _| 50);
-    let refused = halved(&population, 2, Some(1000)).unwrap_err();
+    let refused = held_out(&population, 2, Some(1000)).unwrap_err();
     assert!(matches!(refused, Error::PartTooSmall { .. }), "{refused}");
-    let refused = halved(&population, 2, Some(40)).unwrap_err();
+    let refused = held_out(&population, 2, Some(40)).unwrap_err();
     assert!(matches!(refused, Error::PartTooSmall { .. }), "{refused}");
 }
 
@@ -192,7 +192,7 @@ fn the_same_seed_gives_the_same_on_any_number_of_threads() {
         ..Gathering::default()
     };
     let on = |threads| {
-        let halves = Halves {
+        let plan = HoldOutPlan {
             share: 0.4,
             groups: &groups(&population),
             definitions: &effectiveness(),
@@ -201,8 +201,8 @@ fn the_same_seed_gives_the_same_on_any_number_of_threads() {
             suppress_below: None,
         };
         let model = FnModel::new(bosses_who_are_helped);
-        let halved = halves.hold_out(&population, &model, Watch::nobody());
-        halved.unwrap().hold_out
+        let result = plan.hold_out(&population, &model, Watch::nobody());
+        result.unwrap().hold_out
     };
     assert_eq!(on(1), on(3));
 }

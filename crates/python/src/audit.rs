@@ -346,7 +346,7 @@ impl Audit {
     /// One subgroup under all definitions, for people.
     fn subgroup(&self, py: Python<'_>, subgroup: usize) -> PyResult<String> {
         self.check_place(subgroup)?;
-        let definitions = paper_and_own(&self.record, &mut Vec::new()).map_err(failure::of(py))?;
+        let definitions = paper_and_own(&self.record).map_err(failure::of(py))?.all;
         let report = released(py, || Report::by(&self.record, definitions))?;
         let all = overview::all_definitions(&report, subgroup).text(2);
         let parts = evidence::of_subgroup(&report, subgroup);

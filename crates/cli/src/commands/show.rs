@@ -5,7 +5,8 @@ use std::process::ExitCode;
 use facts_report::text::{self, Palette, count, percent};
 use facts_report::{Choice, FORMS, Report, evidence, overview};
 use facts_run::{
-    Config, Definitions, Failure, Listener, definitions_for, files, own_definitions, paper_and_own, saved,
+    Config, Definitions, Failure, Listener, definitions_for, files, own_definitions, paper_and_own,
+    saved,
 };
 
 use crate::args::ShowArgs;

@@ -12,7 +12,7 @@ pub(crate) use self::validity::{Matched, Matching, Memory, match_actions};
 use crate::population::Levels;
 
 /// Costs closer than this are one cost.
-pub const COST_GAP: f64 = 1e-9;
+pub(crate) const COST_GAP: f64 = 1e-9;
 
 /// A feature and the level it is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]

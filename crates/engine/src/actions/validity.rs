@@ -54,14 +54,14 @@ const DROPPED_BITS: u32 = 40;
 
 /// What would be kept at which support: for advice, when there is too much to keep.
 #[derive(Default)]
-struct Tally {
+struct KeptByShare {
     /// Pairs by the share up to which both halves are frequent.
     pairs: BTreeMap<u64, usize>,
     /// Changes by the share up to which some pair has them.
     changes: HashMap<Box<[Assignment]>, u64>,
 }
 
-impl Tally {
+impl KeptByShare {
     fn count(&mut self, change: &[Assignment], share: f64) {
         let share = share.to_bits() >> DROPPED_BITS;
         *self.pairs.entry(share).or_insert(0) += 1;
@@ -189,11 +189,11 @@ pub(crate) fn match_actions(
             Ok(Matched::Pairs(valid))
         }
         _ => {
-            let tally = matching.tally(&index, subgroups, watch)?;
+            let kept = matching.kept_by_share(&index, subgroups, watch)?;
             Ok(Matched::TooMany {
-                pairs: tally.pairs.values().sum(),
-                changes: tally.changes.len(),
-                crowded: tally.crowded(matching.memory),
+                pairs: kept.pairs.values().sum(),
+                changes: kept.changes.len(),
+                crowded: kept.crowded(matching.memory),
             })
         }
     }
@@ -207,30 +207,30 @@ impl Matching<'_> {
         itemsets: &[Mined],
         watch: Watch<'_>,
     ) -> Result<Option<f64>, Error> {
-        let tally = self.tally(&Index::new(itemsets), subgroups, watch)?;
-        Ok(tally.crowded(self.memory))
+        let kept = self.kept_by_share(&Index::new(itemsets), subgroups, watch)?;
+        Ok(kept.crowded(self.memory))
     }
 
     /// Counts all pairs and their changes by share, keeping no pair.
-    fn tally(
+    fn kept_by_share(
         &self,
         index: &Index<'_>,
         subgroups: &[Mined],
         watch: Watch<'_>,
-    ) -> Result<Tally, Error> {
+    ) -> Result<KeptByShare, Error> {
         let total = subgroups.len() as u64;
         subgroups
             .par_iter()
-            .try_fold(Tally::default, |mut tally, subgroup| {
+            .try_fold(KeptByShare::default, |mut kept, subgroup| {
                 watch.tell(Phase::Validity, 0, total)?;
                 let share = subgroup.share(self.layout);
                 self.visit(index, &subgroup.predicate, |change, _, mined| {
                     let common = mined.members[0] as f64 / self.unaffected as f64;
-                    tally.count(change, share.min(common));
+                    kept.count(change, share.min(common));
                 })?;
-                Ok(tally)
+                Ok(kept)
             })
-            .try_reduce(Tally::default, |a, b| Ok(a.add(b)))
+            .try_reduce(KeptByShare::default, |a, b| Ok(a.add(b)))
     }
 
     /// Calls `found` with each valid action of a predicate and its cost.

@@ -1,9 +1,8 @@
 //! What an audit found, counted again among other people.
 
-use super::run::{Ground, Pairs, Run};
+use super::run::{Pairs, Predicted, Run};
 use super::{Audit, Individuals, Options};
-use crate::bits::Layout;
-use crate::distribution::PerGroup;
+use crate::bits::{Layout, PerGroup};
 use crate::error::Error;
 use crate::flips::Model;
 use crate::population::Population;
@@ -64,7 +63,7 @@ impl Run<'_> {
             changes: found.changes.clone(),
             actions,
         };
-        let ground = Ground {
+        let predicted = Predicted {
             asking,
             favourable,
             affected,
@@ -72,7 +71,7 @@ impl Run<'_> {
             items,
         };
         let itemsets = found.sizes.action_itemsets;
-        self.help(model, ground, common, itemsets, pairs)
+        self.count_flips(model, predicted, common, itemsets, pairs)
     }
 
     /// Refuses a population in which the audit's levels would mean something else.

@@ -50,8 +50,8 @@ pub(super) struct Run<'a> {
     pub(super) watch: Watch<'a>,
 }
 
-/// Who is affected, as the model says.
-pub(super) struct Ground<'a> {
+/// What the model says of the population: who is affected.
+pub(super) struct Predicted<'a> {
     pub(super) asking: Asking<'a>,
     pub(super) favourable: Vec<bool>,
     pub(super) affected: Affected,
@@ -103,14 +103,14 @@ impl<'a> Run<'a> {
             &costs,
             &unaffected,
         )?;
-        let ground = Ground {
+        let predicted = Predicted {
             asking,
             favourable,
             affected,
             unaffected,
             items,
         };
-        self.help(model, ground, common, itemsets.len(), pairs)
+        self.count_flips(model, predicted, common, itemsets.len(), pairs)
     }
 
     /// Asks the model about everybody.
@@ -128,21 +128,21 @@ impl<'a> Run<'a> {
     }
 
     /// Asks the model whom each action helps, and counts them.
-    pub(super) fn help<M: Model + ?Sized>(
+    pub(super) fn count_flips<M: Model + ?Sized>(
         &self,
         model: &M,
-        ground: Ground<'_>,
+        predicted: Predicted<'_>,
         common: Vec<Mined>,
         action_itemsets: usize,
         pairs: Pairs,
     ) -> Result<(Audit, Individuals), Error> {
-        let Ground {
+        let Predicted {
             asking,
             favourable,
             affected,
             unaffected,
             items,
-        } = ground;
+        } = predicted;
         let rows_asked = asking.asked();
         self.watch.tell(Phase::Flips, 0, 0)?;
         let needed = self.needed(&common, &pairs, &affected.layout, &items);
@@ -243,11 +243,10 @@ impl<'a> Run<'a> {
     /// One support decides about subgroups and actions: what is advised when there are too many
     /// subgroups must fit the actions too.
     fn advice_for_actions_too(&self, mut error: Error, unaffected: &Layout) -> Error {
-        let number = |support: &Option<String>| support.as_ref()?.parse::<f64>().ok();
         if let Error::TooManyItemsets { fits, .. } = &mut error
             && let Err(Error::TooManyItemsets { fits: higher, .. }) =
                 self.action_itemsets(unaffected)
-            && (higher.is_none() || number(&higher) > number(fits))
+            && (higher.is_none() || higher > *fits)
         {
             // With no support that fits the actions there is none that fits both.
             *fits = fits.is_some().then_some(higher).flatten();
@@ -338,7 +337,7 @@ impl<'a> Run<'a> {
         itemsets: &[Mined],
         pairs: usize,
         needed: u64,
-        fits: Option<String>,
+        fits: Option<f64>,
     ) -> Error {
         Error::TooMuchMemory {
             support: self.options.support.to_string(),

@@ -9,8 +9,7 @@
 
 use super::{Assessment, Definition, Kind, Parameter, SCORE_GAP, compare};
 use crate::decimal::Phi;
-use crate::distribution::{Subgroup, Viewpoint};
-use crate::evidence::Pooled;
+use crate::distribution::{Pooled, Subgroup, Viewpoint};
 
 pub(super) const KIND: Kind = Kind {
     name: "equal-cost-of-effectiveness",

@@ -7,9 +7,8 @@
 //! *Choose it* when costs are unknown or contested: it does not look at them. *Not* when everybody
 //! can get out somehow and the question is how dearly they pay.
 
-use super::{Assessment, Definition, Kind, Parameter, Tally, compare};
-use crate::distribution::{Subgroup, Viewpoint};
-use crate::evidence::Pooled;
+use super::{Assessment, Definition, Kind, Parameter, compare};
+use crate::distribution::{DecidingCount, Pooled, Subgroup, Viewpoint};
 
 pub(super) const KIND: Kind = Kind {
     name: "equal-effectiveness",
@@ -47,8 +46,8 @@ impl Definition for EqualEffectiveness {
         Some(compare::shares(shares.collect::<Option<_>>()?))
     }
 
-    fn decided_by(&self, subgroup: &Subgroup) -> Option<Tally> {
-        subgroup.tally(self.viewpoint, subgroup.cost_levels.len())
+    fn decided_by(&self, subgroup: &Subgroup) -> Option<DecidingCount> {
+        subgroup.deciding_count(self.viewpoint, subgroup.cost_levels.len())
     }
 
     fn possible_scores(&self, pooled: &Pooled<'_>) -> Vec<f64> {

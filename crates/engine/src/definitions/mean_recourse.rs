@@ -10,9 +10,8 @@
 //! conditional mean looks away from those who have no way out, and a single dear case moves it.
 
 use super::{Assessment, Definition, Kind, compare};
-use crate::distribution::{Subgroup, Viewpoint};
+use crate::distribution::{Pooled, Subgroup, Viewpoint};
 use crate::error::Error;
-use crate::evidence::Pooled;
 
 pub(super) const KIND: Kind = Kind {
     name: "equal-mean-recourse",

@@ -26,12 +26,9 @@ pub use self::mean_recourse::EqualMeanRecourse;
 pub use self::trade_off::FairTradeOff;
 pub use self::within_budget::EqualEffectivenessWithinBudget;
 use crate::decimal::{Decimal, Phi};
-use crate::distribution::{PerGroup, Share, Subgroup, Viewpoint};
+pub use crate::distribution::SCORE_GAP;
+use crate::distribution::{DecidingCount, PerGroup, Pooled, Share, Subgroup, Viewpoint};
 use crate::error::Error;
-use crate::evidence::Pooled;
-
-/// Scores below this are 0, and scores closer than this are equal.
-pub const SCORE_GAP: f64 = 1e-9;
 
 /// How one group fares under a definition.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -90,20 +87,20 @@ pub trait Definition: fmt::Debug + Send + Sync {
 
     /// The count of members that alone decides, if the score is the gap between the groups' shares
     /// of it. Two groups can then be tested exactly.
-    fn decided_by(&self, subgroup: &Subgroup) -> Option<Tally> {
+    fn decided_by(&self, subgroup: &Subgroup) -> Option<DecidingCount> {
         let _ = subgroup;
         None
     }
 
-    /// How likely a score of at least `score` is at most, if the members belong to the groups by
-    /// lot. `None`, if only shuffling can tell.
+    /// How likely a score of at least `score` is at most, if group labels are random. `None`, if only
+    /// permutations can tell.
     fn chance(&self, pooled: &Pooled<'_>, score: f64) -> Option<f64> {
         let _ = (pooled, score);
         None
     }
 
     /// Scores that might be found, whoever belongs to which group; not all of them need be possible.
-    /// Where shuffles show few different scores, these say what else could have been found.
+    /// Where permutations show few different scores, these say what else could have been found.
     fn possible_scores(&self, pooled: &Pooled<'_>) -> Vec<f64> {
         let _ = pooled;
         Vec::new()
@@ -120,21 +117,6 @@ pub trait Definition: fmt::Debug + Send + Sync {
         let _ = (subgroup, action, g);
         true
     }
-}
-
-/// A count of a subgroup's members.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tally {
-    /// Those whom an action flips.
-    Flipped {
-        /// The action, by its place in the subgroup.
-        action: usize,
-    },
-    /// Those flipped by at least one action up to a cost.
-    Reached {
-        /// The cost level, by its place in the subgroup.
-        level: usize,
-    },
 }
 
 /// One kind of definition: its name and how its parameters are read.

@@ -12,11 +12,10 @@
 //! *Choose it* when no single budget or target can be defended. *Not* to say how large a price
 //! difference is: it measures shares.
 
-use super::{Assessment, Definition, Kind, Parameter, Tally, compare};
+use super::{Assessment, Definition, Kind, Parameter, compare};
 use crate::decimal::Decimal;
-use crate::distribution::{PerGroup, Share, Subgroup, Viewpoint};
+use crate::distribution::{DecidingCount, PerGroup, Pooled, Share, Subgroup, Viewpoint};
 use crate::error::Error;
-use crate::evidence::Pooled;
 
 pub(super) const KIND: Kind = Kind {
     name: "fair-trade-off",
@@ -161,10 +160,10 @@ impl Definition for FairTradeOff {
         Some(compare::zero_if_tiny(widest as f64 / denominator as f64))
     }
 
-    fn decided_by(&self, subgroup: &Subgroup) -> Option<Tally> {
+    fn decided_by(&self, subgroup: &Subgroup) -> Option<DecidingCount> {
         // With a single cost there is a single gap.
         let levels = subgroup.cost_levels.len();
-        (levels == 1).then(|| subgroup.tally(self.viewpoint, levels))?
+        (levels == 1).then(|| subgroup.deciding_count(self.viewpoint, levels))?
     }
 
     fn possible_scores(&self, pooled: &Pooled<'_>) -> Vec<f64> {

@@ -6,10 +6,9 @@
 //! *Choose it* when there is a limit to what can be asked of people: a year of study, a sum of
 //! money. *Not* when the costs are only rough, since the budget cuts sharply.
 
-use super::{Assessment, Definition, Kind, Parameter, Tally, compare};
-use crate::distribution::{Subgroup, Viewpoint};
+use super::{Assessment, Definition, Kind, Parameter, compare};
+use crate::distribution::{DecidingCount, Pooled, Subgroup, Viewpoint};
 use crate::error::Error;
-use crate::evidence::Pooled;
 
 pub(super) const KIND: Kind = Kind {
     name: "equal-effectiveness-within-budget",
@@ -67,8 +66,8 @@ impl Definition for EqualEffectivenessWithinBudget {
         Some(compare::shares(shares.collect::<Option<_>>()?))
     }
 
-    fn decided_by(&self, subgroup: &Subgroup) -> Option<Tally> {
-        subgroup.tally(self.viewpoint, subgroup.levels_within(self.budget))
+    fn decided_by(&self, subgroup: &Subgroup) -> Option<DecidingCount> {
+        subgroup.deciding_count(self.viewpoint, subgroup.levels_within(self.budget))
     }
 
     fn possible_scores(&self, pooled: &Pooled<'_>) -> Vec<f64> {

@@ -13,18 +13,20 @@
 //! fairness is computed from it, so it is all that is saved.
 
 mod count;
+mod pooled;
 
 use serde::{Deserialize, Serialize};
 
 pub use self::count::{Count, Share};
+pub use self::pooled::Pooled;
 use crate::actions::{COST_GAP, Change};
+pub use crate::bits::PerGroup;
 use crate::bits::{self, Layout, Words};
 use crate::decimal::Phi;
-use crate::definitions::Tally;
 use crate::subgroups::Predicate;
 
-/// One entry for each group under comparison.
-pub type PerGroup<T> = smallvec::SmallVec<[T; 2]>;
+/// Scores below this are 0, and scores closer than this are equal.
+pub const SCORE_GAP: f64 = 1e-9;
 
 /// Whether each member chooses their own action, or one action is chosen for all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -43,6 +45,21 @@ impl std::fmt::Display for Viewpoint {
             Self::Macro => "macro",
         })
     }
+}
+
+/// A count of a subgroup's members that alone decides a definition's score.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DecidingCount {
+    /// Those whom an action flips.
+    Flipped {
+        /// The action, by its place in the subgroup.
+        action: usize,
+    },
+    /// Those flipped by at least one action up to a cost.
+    Reached {
+        /// The cost level, by its place in the subgroup.
+        level: usize,
+    },
 }
 
 /// One valid action of a subgroup.
@@ -250,14 +267,18 @@ impl Subgroup {
 
     /// The count that alone decides the effectiveness–cost distribution after the first `levels`
     /// cost levels, if there is one: micro there always is, macro if there is a single action.
-    pub(crate) fn tally(&self, viewpoint: Viewpoint, levels: usize) -> Option<Tally> {
+    pub(crate) fn deciding_count(
+        &self,
+        viewpoint: Viewpoint,
+        levels: usize,
+    ) -> Option<DecidingCount> {
         let level = levels.checked_sub(1)?;
         match viewpoint {
-            Viewpoint::Micro => Some(Tally::Reached { level }),
+            Viewpoint::Micro => Some(DecidingCount::Reached { level }),
             Viewpoint::Macro => {
                 let beyond_first = self.actions.get(1);
                 let alone = beyond_first.is_none_or(|next| next.cost_level as usize >= levels);
-                alone.then_some(Tally::Flipped { action: 0 })
+                alone.then_some(DecidingCount::Flipped { action: 0 })
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Many tests at once: what their p-values are worth together.
+//! Many tests at once: p-values corrected for a whole family of them.
 
 /// p-values that differ by less than this, relatively, are equal.
 const SAME: f64 = 1e-9;
@@ -8,33 +8,33 @@ const SAME: f64 = 1e-9;
 pub(super) struct Member {
     /// Its p-value.
     pub(super) p: f64,
-    /// Its p-value in those shuffles in which that is at most the family's `kept`: which shuffle,
-    /// and what.
-    pub(super) shuffled: Vec<(u32, f64)>,
+    /// Its p-value in those permutations in which that is at most the family's `kept`: which
+    /// permutation, and what.
+    pub(super) permuted: Vec<(u32, f64)>,
     /// Whether any outcome could have passed at α.
     pub(super) could_pass: bool,
 }
 
 /// The p-values after Westfall and Young's step-down, in the order of the members.
 ///
-/// The smallest p-value is compared with the smallest of all tests in each shuffle, the next with
-/// the smallest of the tests that are left, and so on. Shuffles are joint, so tests that say the
+/// The smallest p-value is compared with the smallest of all tests in each permutation, the next with
+/// the smallest of the tests that are left, and so on. Permutations are joint, so tests that say the
 /// same count once.
-pub(super) fn step_down(members: &[Member], shuffles: usize, kept: f64) -> Vec<f64> {
+pub(super) fn step_down(members: &[Member], permutations: usize, kept: f64) -> Vec<f64> {
     let order = ascending(members);
-    let mut least = vec![f64::INFINITY; shuffles];
+    let mut least = vec![f64::INFINITY; permutations];
     let mut adjusted = vec![1.0; members.len()];
     for &i in order.iter().rev() {
         let member = &members[i];
-        for &(shuffle, p) in &member.shuffled {
-            let least = &mut least[shuffle as usize];
+        for &(permutation, p) in &member.permuted {
+            let least = &mut least[permutation as usize];
             *least = least.min(p);
         }
         if member.p <= kept {
             let limit = member.p * (1.0 + SAME);
             let as_small = least.iter().filter(|&&p| p <= limit).count();
-            // What was found counts as one of the shuffles.
-            adjusted[i] = (as_small + 1) as f64 / (shuffles + 1) as f64;
+            // What was found counts as one of the permutations.
+            adjusted[i] = (as_small + 1) as f64 / (permutations + 1) as f64;
         }
     }
     // Whoever comes later is not surer than whoever came before.
@@ -47,16 +47,21 @@ pub(super) fn step_down(members: &[Member], shuffles: usize, kept: f64) -> Vec<f
 }
 
 /// The greatest p-value that passes family-wise at α were it the smallest of all, if any does; at
-/// most `kept`, up to which p-values of shuffles are known.
-pub(super) fn cut_off(members: &[Member], shuffles: usize, alpha: f64, kept: f64) -> Option<f64> {
-    let mut least = vec![1.0; shuffles];
-    for &(shuffle, p) in members.iter().flat_map(|member| &member.shuffled) {
-        let least: &mut f64 = &mut least[shuffle as usize];
+/// most `kept`, up to which p-values of permutations are known.
+pub(super) fn cut_off(
+    members: &[Member],
+    permutations: usize,
+    alpha: f64,
+    kept: f64,
+) -> Option<f64> {
+    let mut least = vec![1.0; permutations];
+    for &(permutation, p) in members.iter().flat_map(|member| &member.permuted) {
+        let least: &mut f64 = &mut least[permutation as usize];
         *least = least.min(p);
     }
     least.sort_by(f64::total_cmp);
-    // As many shuffles may be as small as leave the adjusted p-value at most α.
-    let may = (alpha * (shuffles + 1) as f64 * (1.0 + SAME)).floor() as usize;
+    // As many permutations may be as small as leave the adjusted p-value at most α.
+    let may = (alpha * (permutations + 1) as f64 * (1.0 + SAME)).floor() as usize;
     let may = may.checked_sub(1)?;
     let first_too_many = least.get(may).copied().unwrap_or(1.0);
     // Just below it passes.
@@ -90,13 +95,13 @@ fn ascending(members: &[Member]) -> Vec<usize> {
 mod tests {
     use super::*;
 
-    fn members(p: &[f64], shuffled: &[&[f64]]) -> Vec<Member> {
+    fn members(p: &[f64], permuted: &[&[f64]]) -> Vec<Member> {
         let numbered = |values: &&[f64]| (0..).zip(values.iter().copied()).collect();
-        let shuffled = shuffled.iter().map(numbered);
-        let pairs = p.iter().zip(shuffled);
-        let member = |(&p, shuffled)| Member {
+        let permuted = permuted.iter().map(numbered);
+        let pairs = p.iter().zip(permuted);
+        let member = |(&p, permuted)| Member {
             p,
-            shuffled,
+            permuted,
             could_pass: true,
         };
         pairs.map(member).collect()
@@ -124,13 +129,13 @@ mod tests {
 
     #[test]
     fn tests_that_say_the_same_count_once() {
-        // Twice the same test, nine shuffles, of which one is as small as what was found.
-        let shuffles = [0.02, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5];
-        let same = members(&[0.1, 0.1], &[&shuffles, &shuffles]);
+        // Twice the same test, nine permutations, of which one is as small as what was found.
+        let permutations = [0.02, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5];
+        let same = members(&[0.1, 0.1], &[&permutations, &permutations]);
         assert_eq!(step_down(&same, 9, 1.0), [0.2, 0.2]);
-        // Two tests that are small in different shuffles.
+        // Two tests that are small in different permutations.
         let other = [0.5, 0.02, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5];
-        let two = members(&[0.1, 0.1], &[&shuffles, &other]);
+        let two = members(&[0.1, 0.1], &[&permutations, &other]);
         assert_eq!(step_down(&two, 9, 1.0), [0.3, 0.3]);
     }
 
@@ -139,7 +144,7 @@ mod tests {
         let first = [0.001, 0.5, 0.5, 0.5];
         let second = [0.5, 0.05, 0.5, 0.5];
         let found = members(&[0.002, 0.06], &[&first, &second]);
-        // The second is not compared with the first's shuffles any more.
+        // The second is not compared with the first's permutations any more.
         assert_eq!(step_down(&found, 4, 1.0), [0.4, 0.4]);
         let cut = |alpha, kept| cut_off(&members(&[0.2], &[&first]), 4, alpha, kept);
         let found = cut(0.4, 1.0).unwrap();

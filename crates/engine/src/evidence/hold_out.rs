@@ -1,8 +1,8 @@
 //! Hold-out: findings made among some people, tested among the others.
 //!
-//! The people are dealt out by lot into two parts. Subgroups and actions are mined in the first part
+//! The people are split at random into two parts. Subgroups and actions are mined in the first part
 //! alone; the first findings of each definition are then counted and tested in the second, which had
-//! no say in choosing them. What shrinks there was luck.
+//! no say in choosing them. What shrinks there was chance.
 
 use std::collections::{HashMap, HashSet};
 
@@ -19,15 +19,14 @@ use crate::watch::Watch;
 
 /// How a hold-out is made.
 #[derive(Clone, Copy, Debug)]
-pub struct Halves<'a> {
+pub struct HoldOutPlan<'a> {
     /// The share of the people among whom findings are made, strictly between 0 and 1.
     pub share: f64,
     /// The groups to compare: those of the audit of all people.
     pub groups: &'a [Group],
     /// The definitions.
     pub definitions: &'a [Box<dyn Definition>],
-    /// The seed, α, how many findings are carried over, and how often members are shuffled to test
-    /// them.
+    /// The seed, α, how many findings are carried over, and how many permutations test them.
     pub gathering: &'a Gathering,
     /// How the audits are made.
     pub options: &'a Options,
@@ -37,7 +36,7 @@ pub struct Halves<'a> {
 
 /// What a hold-out gives.
 #[derive(Clone, Debug)]
-pub struct Halved {
+pub struct HoldOutResult {
     /// The findings and what the other part says of them.
     pub hold_out: HoldOut,
     /// How many findings are left out because they rest on a count that is suppressed, or because
@@ -45,14 +44,14 @@ pub struct Halved {
     pub left_out: usize,
 }
 
-impl Halves<'_> {
+impl HoldOutPlan<'_> {
     /// Finds among one part of a population and tests among the other.
     pub fn hold_out<M: Model + ?Sized>(
         &self,
         population: &Population,
         model: &M,
         watch: Watch<'_>,
-    ) -> Result<Halved, Error> {
+    ) -> Result<HoldOutResult, Error> {
         let (first, second) = population.split(self.share, self.gathering.seed);
         let wanted = self.groups.iter().map(|group| group.name.as_str());
         let least = self.suppress_below.unwrap_or(1).max(1);
@@ -70,7 +69,7 @@ impl Halves<'_> {
         let (tested, individuals) = again.map_err(|error| self.of_part(error))?;
         self.check_groups(&tested)?;
         let affected = |audit: &Audit| audit.groups.iter().map(|group| group.affected).collect();
-        let mut halved = Halved {
+        let mut result = HoldOutResult {
             hold_out: HoldOut {
                 share: self.share,
                 found_among: affected(&found),
@@ -85,14 +84,14 @@ impl Halves<'_> {
                 // Beside the audit of all people, members found tell members tested: a finding is
                 // told whole or not at all.
                 if tested.is_none() && self.suppress_below.is_some() {
-                    halved.left_out += 1;
+                    result.left_out += 1;
                     continue;
                 }
                 let found = finding.held_out(&self.definitions[place].id(), tested);
-                halved.hold_out.findings.push(found);
+                result.hold_out.findings.push(found);
             }
         }
-        Ok(halved)
+        Ok(result)
     }
 
     /// Refuses parts in which a group has too few affected people to be compared or told of.
@@ -162,7 +161,7 @@ impl Halves<'_> {
         let outcome = |finding: &Carried| {
             let (place, tested, assessment) = by_predicate.get(&finding.predicate)?;
             let against = names(&family, &assessment.against);
-            let passes = tested.family_wise <= self.gathering.alpha;
+            let passes = tested.passes(self.gathering.alpha);
             Some(HeldOutTest {
                 members: family.subgroups[*place].members.clone(),
                 score: assessment.score,

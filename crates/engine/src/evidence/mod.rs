@@ -3,42 +3,33 @@
 //! A ranking of thousands of subgroups puts chance on top. What this module adds to an audit says how
 //! far each finding can be trusted. `docs/evidence.md` explains every method and what it assumes.
 //!
-//! - **Tests.** The null, for one subgroup: inside it, which group a person belongs to says nothing
+//! - **Tests**, exact or by permutation, with p-values corrected for the whole family. The null
+//!   hypothesis, for one subgroup: inside it, which group a person belongs to says nothing
 //!   about which actions help them. Everything is conditional on how many members each group has.
-//! - **Intervals.** How far a number may be off.
+//! - **Intervals**, by the bootstrap. How far a number may be off.
 //! - **Stability.** Whether a finding stays where it is under other settings and other samples.
 //! - **Hold-out.** Whether what was found among some people is there among others.
 
-mod binomial;
-mod dealing;
-mod drawing;
 mod family;
 mod hold_out;
-mod hypergeometric;
 mod intervals;
-mod lot;
-mod means;
-mod normal;
-mod pooled;
+mod permutation;
 mod stability;
 mod testing;
 mod variants;
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use self::drawing::{Urn, deal};
-pub use self::hold_out::{Halved, Halves};
-pub use self::intervals::{clopper_pearson, intervals, intervals_of_first};
-pub(crate) use self::lot::Lot;
-pub use self::pooled::Pooled;
-pub use self::stability::Followed;
+pub use self::hold_out::{HoldOutPlan, HoldOutResult};
+pub use self::intervals::{clopper_pearson, intervals_of_first};
+pub use self::stability::StabilityAnalysis;
 pub use self::testing::test;
 pub use self::variants::{sample_seed, weight_draws};
 use crate::ranking::{Ranked, Ranking};
 
-/// The findings that are looked at closely, by definition: the first of all that are unfair, and
+/// The findings that are looked at in detail, by definition: the first of all that are unfair, and
 /// the first of those that pass. Without tests, only the former.
-pub(crate) fn closely(
+fn detailed_findings(
     rankings: &[Ranking],
     tests: &[Tests],
     gathering: &Gathering,
@@ -47,7 +38,7 @@ pub(crate) fn closely(
         let tests = tests.iter().find(|t| t.definition == ranking.definition);
         let passes = |ranked: &Ranked| {
             let tested = tests.and_then(|tests| tests.tested.get(ranked.subgroup).copied()?);
-            tested.is_some_and(|tested| tested.family_wise <= gathering.alpha)
+            tested.is_some_and(|tested| tested.passes(gathering.alpha))
         };
         let mut passing = 0;
         let mut first = Vec::new();
@@ -66,14 +57,14 @@ pub(crate) fn closely(
 /// How evidence is gathered.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Gathering {
-    /// What all that is drawn by lot starts from. The same seed gives the same evidence, on any
+    /// What all random numbers start from. The same seed gives the same evidence, on any
     /// number of threads.
     pub seed: u64,
     /// The level α: how often, at most, chance alone may be taken for a finding.
     pub alpha: f64,
-    /// How often the members of each subgroup are dealt out to the groups by lot.
+    /// How many permutations of the group labels each subgroup is tested with.
     pub shuffles: usize,
-    /// How often the members of a subgroup are drawn again for its intervals.
+    /// How many bootstrap resamples the intervals of a finding are read from.
     pub resamples: usize,
     /// How many of each definition's first findings, and of the first of those that pass, get
     /// intervals and are followed through the variants; and how many go through the hold-out.
@@ -122,10 +113,10 @@ pub struct Tests {
 /// What the tests say of one subgroup under one definition.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Tested {
-    /// How likely a score at least this large is if the subgroup's members belong to the groups by
-    /// lot: the p-value of this subgroup alone.
+    /// The p-value of this subgroup alone: how likely a score at least this large is if which group
+    /// a member belongs to is random.
     pub p: f64,
-    /// The p-value after Westfall and Young's step-down over all subgroups of the definition.
+    /// The family-wise p-value: after Westfall and Young's step-down over all subgroups of the definition.
     pub family_wise: f64,
     /// The p-value after Benjamini and Hochberg's correction for the same family.
     pub false_discovery: f64,
@@ -137,16 +128,25 @@ pub struct Tested {
     pub least_score: Option<f64>,
 }
 
+impl Tested {
+    /// Whether a finding passes at α: whether its family-wise p-value is at most that. Nothing else
+    /// decides it, whoever asks.
+    pub fn passes(&self, alpha: f64) -> bool {
+        self.family_wise <= alpha
+    }
+}
+
 /// Where a p-value comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Source {
     /// Counted out: Fisher's exact test.
     Exact,
-    /// Too small for the shuffles to tell; not larger than this.
+    /// Too small for the permutations to tell; not larger than this.
     Bound,
-    /// From the shuffles.
-    Shuffles,
+    /// A permutation test.
+    #[serde(rename = "shuffles")]
+    Permutations,
 }
 
 /// From where to where a number may lie; either end may be infinite.
@@ -170,7 +170,7 @@ pub struct BootstrapIntervals {
     pub bca: Option<Interval>,
 }
 
-/// Bootstrap intervals of one finding: members drawn again inside each group.
+/// Bootstrap intervals of one finding: members resampled inside each group.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FindingIntervals {
     /// The definition's id.

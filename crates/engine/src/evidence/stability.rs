@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{FindingStability, Gathering, Outcome, Stability, Tests, closely};
+use super::{FindingStability, Gathering, Outcome, Stability, Tests, detailed_findings};
 use crate::audit::Audit;
 use crate::definitions::Definition;
 use crate::population::{Kind, Levels};
@@ -13,7 +13,7 @@ use crate::subgroups::{Item, Operator, Predicate};
 ///
 /// One variant is needed at a time: show it with [`variant`](Self::variant), then let it go.
 #[derive(Debug)]
-pub struct Followed<'a> {
+pub struct StabilityAnalysis<'a> {
     audit: &'a Audit,
     definitions: &'a [Box<dyn Definition>],
     findings: Vec<Finding>,
@@ -31,7 +31,7 @@ struct Finding {
     outcomes: Vec<Option<Outcome>>,
 }
 
-impl<'a> Followed<'a> {
+impl<'a> StabilityAnalysis<'a> {
     /// Follows the first unfair subgroups of each definition, and the first that pass these tests.
     pub fn new(
         audit: &'a Audit,
@@ -40,7 +40,7 @@ impl<'a> Followed<'a> {
         gathering: &Gathering,
     ) -> Self {
         let rankings = audit.rank_all(definitions);
-        let findings = closely(&rankings, tests, gathering)
+        let findings = detailed_findings(&rankings, tests, gathering)
             .into_iter()
             .zip(&rankings)
             .enumerate()
@@ -270,7 +270,7 @@ mod tests {
         parsed.collect()
     }
 
-    /// Looks closely at so many findings.
+    /// Looks at so many findings in detail.
     fn first(detailed: usize) -> Gathering {
         Gathering {
             detailed,
@@ -281,10 +281,10 @@ mod tests {
     #[test]
     fn in_the_same_audit_every_first_finding_holds() {
         let (found, definitions) = (made(4, [70, 60]), all());
-        let mut followed = Followed::new(&found, &definitions, &[], &first(1));
-        followed.variant("the same", Some(&found));
-        followed.variant("failed", None);
-        let stability = followed.stability();
+        let mut analysis = StabilityAnalysis::new(&found, &definitions, &[], &first(1));
+        analysis.variant("the same", Some(&found));
+        analysis.variant("failed", None);
+        let stability = analysis.stability();
         assert_eq!(stability.variants, ["the same", "failed"]);
         assert_eq!(stability.findings.len(), 2);
         for finding in &stability.findings {
@@ -300,10 +300,10 @@ mod tests {
     #[test]
     fn against_somebody_else_it_does_not_hold() {
         let (found, definitions) = (made(4, [70, 60]), all());
-        let mut followed = Followed::new(&found, &definitions, &[], &first(3));
+        let mut analysis = StabilityAnalysis::new(&found, &definitions, &[], &first(3));
         let turned = made(4, [60, 70]);
-        followed.variant("turned round", Some(&turned));
-        for finding in followed.stability().findings {
+        analysis.variant("turned round", Some(&turned));
+        for finding in analysis.stability().findings {
             let outcome = finding.outcomes[0].as_ref().unwrap();
             assert_eq!(outcome.against, ["m"]);
             assert!(!outcome.holds);
@@ -314,10 +314,10 @@ mod tests {
     #[test]
     fn a_fair_or_lower_one_does_not_hold() {
         let (found, definitions) = (made(4, [70, 60]), all());
-        let mut followed = Followed::new(&found, &definitions, &[], &first(usize::MAX));
-        followed.variant("the same", Some(&found));
-        followed.variant("fair", Some(&made(4, [65, 65])));
-        for finding in followed.stability().findings {
+        let mut analysis = StabilityAnalysis::new(&found, &definitions, &[], &first(usize::MAX));
+        analysis.variant("the same", Some(&found));
+        analysis.variant("fair", Some(&made(4, [65, 65])));
+        for finding in analysis.stability().findings {
             let same = finding.outcomes[0].as_ref().unwrap();
             let ranking = found.rank(definitions::parse(&finding.definition).unwrap().as_ref());
             let first = ranking.first_tenth();
@@ -345,9 +345,9 @@ mod tests {
         );
         assert_eq!(level(&four, 2, &four), Some(2));
         let (found, other, definitions) = (made(4, [70, 60]), made(5, [70, 60]), all());
-        let mut followed = Followed::new(&found, &definitions, &[], &first(5));
-        followed.variant("age in 5 quantiles", Some(&other));
-        let stability = followed.stability();
+        let mut analysis = StabilityAnalysis::new(&found, &definitions, &[], &first(5));
+        analysis.variant("age in 5 quantiles", Some(&other));
+        let stability = analysis.stability();
         assert!(
             stability
                 .findings
@@ -359,9 +359,9 @@ mod tests {
     #[test]
     fn what_is_not_there_or_suppressed_has_no_outcome() {
         let (found, definitions) = (made(4, [70, 60]), all());
-        let mut followed = Followed::new(&found, &definitions, &[], &first(2));
-        followed.variant("all suppressed", Some(&found.clone().suppressed(1000)));
-        for finding in followed.stability().findings {
+        let mut analysis = StabilityAnalysis::new(&found, &definitions, &[], &first(2));
+        analysis.variant("all suppressed", Some(&found.clone().suppressed(1000)));
+        for finding in analysis.stability().findings {
             assert_eq!(finding.outcomes, [None]);
         }
     }

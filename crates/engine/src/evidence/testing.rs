@@ -1,34 +1,33 @@
 //! Testing every subgroup under every definition.
 //!
-//! For each subgroup the members are dealt out by lot many times ([`Dealing`]), and every definition
-//! scores each deal. A p-value is exact where one count decides between two groups; otherwise it is
-//! the share of deals that score as much, or, where that is too small for the shuffles to tell, the
-//! definition's own [bound](crate::definitions::Definition::chance).
+//! For each subgroup the group labels of its members are permuted many times ([`Permutations`]), and
+//! every definition scores each permutation. A p-value is exact (Fisher's test) where one count
+//! decides between two groups; otherwise it is that of a permutation test: the share of permutations
+//! that score as much, or, where that is too small for them to tell, the definition's own
+//! [bound](Definition::chance).
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 
-use super::dealing::{Dealing, LANES};
 use super::family::{Member, cut_off, false_discovery, step_down};
-use super::hypergeometric::{Factorials, Fisher, Hypergeometric, UNHEARD_OF};
-use super::lot::Lot;
-use super::pooled::Pooled;
+use super::permutation::{LANES, Permutations};
 use super::{Gathering, Source, Tested, Tests};
-use crate::definitions::{Definition, SCORE_GAP, Tally};
-use crate::distribution::{Share, Subgroup};
+use crate::audit::{Audit, Individuals};
+use crate::chance::{Factorials, Fisher, Hypergeometric, Stream, UNHEARD_OF};
+use crate::definitions::Definition;
+use crate::distribution::{DecidingCount, Pooled, SCORE_GAP, Share, Subgroup, Viewpoint};
 use crate::error::Error;
 use crate::watch::{Phase, Watch};
-use crate::{Audit, Individuals};
 
-/// Of each family, at most so many p-values of shuffles are kept, the smallest ones: enough to tell
-/// what is rare among all of them, and few enough to fit in memory.
+/// Of each family, at most so many p-values of permutations are kept, the smallest ones: enough to
+/// tell what is rare among all of them, and few enough to fit in memory.
 const KEPT: usize = 1_000_000;
 
 /// About so many p-values of a family come in before it is seen whether they are too many.
 const AT_ONCE: f64 = 500_000.0;
 
-/// A score that more deals than this reach is left to the shuffles; rarer ones are bounded.
+/// A score that more permutations than this reach is left to them; rarer ones are bounded.
 const RARE: usize = 5;
 
 /// Tests the subgroups of an audit by each definition.
@@ -47,7 +46,7 @@ pub fn test(
     watch.tell(Phase::Evidence, 0, total)?;
     let people = audit.subgroups.iter().map(Subgroup::people).max();
     if people.is_some_and(|people| u32::try_from(people).is_err()) {
-        return Err(Error::TooManyToDeal {
+        return Err(Error::TooManyToPermute {
             people: people.unwrap_or_default(),
         });
     }
@@ -96,23 +95,23 @@ pub fn test(
 /// What is known of all subgroups under one definition.
 struct Family {
     found: Vec<Option<Found>>,
-    /// p-values of shuffles up to this are kept.
+    /// p-values of permutations up to this are kept.
     kept: f64,
 }
 
 impl Family {
-    /// Forgets the larger half of the p-values of shuffles if there are too many of them.
+    /// Forgets the larger half of the p-values of permutations if there are too many of them.
     fn prune(&mut self) {
-        let shuffled = || (self.found.iter().flatten()).map(|found| &found.member.shuffled);
-        if shuffled().map(Vec::len).sum::<usize>() <= KEPT {
+        let permuted = || (self.found.iter().flatten()).map(|found| &found.member.permuted);
+        if permuted().map(Vec::len).sum::<usize>() <= KEPT {
             return;
         }
-        let mut all: Vec<f64> = shuffled().flatten().map(|&(_, p)| p).collect();
+        let mut all: Vec<f64> = permuted().flatten().map(|&(_, p)| p).collect();
         let (_, &mut middle, _) = all.select_nth_unstable_by(KEPT / 2, f64::total_cmp);
         // A hair below, so that all that equal what is kept are kept.
         self.kept = middle * (1.0 - 1e-6);
         for found in self.found.iter_mut().flatten() {
-            found.member.shuffled.retain(|&(_, p)| p <= self.kept);
+            found.member.permuted.retain(|&(_, p)| p <= self.kept);
         }
     }
 }
@@ -141,23 +140,23 @@ enum Plan<'a> {
         law: Hypergeometric<'a>,
         fisher: Fisher,
     },
-    /// By scoring each deal.
-    Shuffles,
+    /// By scoring each permutation.
+    Permutations,
     /// Not at all: a count that is needed was suppressed.
     Nothing,
 }
 
 impl Testing<'_> {
-    /// Tests one subgroup; of each definition, p-values of shuffles up to `kept` are kept.
+    /// Tests one subgroup; of each definition, p-values of permutations up to `kept` are kept.
     fn subgroup(&self, subgroup: &Subgroup, kept: &[f64]) -> Vec<Option<Found>> {
-        let mut dealing = Dealing::new(self.individuals, subgroup);
-        let totals = dealing.totals().to_vec();
+        let mut permutations = Permutations::new(self.individuals, subgroup);
+        let totals = permutations.totals.clone();
         let plans: Vec<Plan<'_>> = self
             .definitions
             .iter()
             .map(|definition| self.plan(definition.as_ref(), subgroup, &totals))
             .collect();
-        let drawn = self.drawn(&plans, &mut dealing, subgroup);
+        let drawn = self.drawn(&plans, &mut permutations, subgroup);
         let pooled = Pooled::new(subgroup, &totals, &self.factorials);
         let plans = plans.iter().zip(self.definitions).zip(drawn);
         plans
@@ -165,49 +164,49 @@ impl Testing<'_> {
             .map(|(((plan, definition), drawn), &kept)| match plan {
                 Plan::Nothing => None,
                 Plan::Exact { law, fisher, .. } => {
-                    let count = self.tallied(definition.as_ref(), subgroup)?;
+                    let count = self.count_of_first(definition.as_ref(), subgroup)?;
                     let mut found = self.exact(*law, fisher, count, &subgroup.members);
-                    found.member.shuffled = keep(drawn.into_iter(), kept);
+                    found.member.permuted = keep(drawn.into_iter(), kept);
                     Some(found)
                 }
-                Plan::Shuffles => {
+                Plan::Permutations => {
                     let score = definition.assess(subgroup)?.score;
-                    Some(self.by_shuffles(definition.as_ref(), &pooled, score, drawn, kept))
+                    Some(self.by_permutations(definition.as_ref(), &pooled, score, drawn, kept))
                 }
             })
             .collect()
     }
 
-    /// What each definition says in each deal: its score, or the p-value where that is exact.
+    /// What each definition says in each permutation: its score, or the p-value where that is exact.
     fn drawn(
         &self,
         plans: &[Plan<'_>],
-        dealing: &mut Dealing,
+        permutations: &mut Permutations,
         subgroup: &Subgroup,
     ) -> Vec<Vec<f64>> {
-        let mut counts = vec![0; dealing.totals().len() * subgroup.groups()];
+        let mut counts = vec![0; permutations.totals.len() * subgroup.groups()];
         let mut scratch = subgroup.clone();
         let mut drawn: Vec<Vec<f64>> = plans
             .iter()
             .map(|_| Vec::with_capacity(self.gathering.shuffles))
             .collect();
-        let lot = Lot::new(self.gathering.seed);
-        for shuffle in 0..self.gathering.shuffles {
-            let lane = shuffle % LANES;
+        let stream = Stream::new(self.gathering.seed);
+        for permutation in 0..self.gathering.shuffles {
+            let lane = permutation % LANES;
             if lane == 0 {
-                dealing.deal(lot, shuffle as u64);
+                permutations.permute(stream, permutation as u64);
             }
-            if plans.iter().any(|plan| matches!(plan, Plan::Shuffles)) {
-                dealing.counts(lane, &mut counts);
+            if plans.iter().any(|plan| matches!(plan, Plan::Permutations)) {
+                permutations.counts(lane, &mut counts);
                 scratch.recount(&counts);
             }
             for ((plan, definition), drawn) in plans.iter().zip(self.definitions).zip(&mut drawn) {
                 match plan {
                     Plan::Exact { set, fisher, .. } => {
-                        drawn.push(fisher.p(dealing.count_of_first(*set, lane)));
+                        drawn.push(fisher.p(permutations.count_of_first(*set, lane)));
                     }
-                    Plan::Shuffles => {
-                        // Counts of a deal are all known.
+                    Plan::Permutations => {
+                        // Counts of a permutation are all known.
                         drawn.push(definition.score(&scratch).unwrap_or(0.0));
                     }
                     Plan::Nothing => {}
@@ -222,14 +221,14 @@ impl Testing<'_> {
             return Plan::Nothing;
         }
         let [first, second] = *subgroup.members else {
-            return Plan::Shuffles;
+            return Plan::Permutations;
         };
-        let Some(tally) = definition.decided_by(subgroup) else {
-            return Plan::Shuffles;
+        let Some(count) = definition.decided_by(subgroup) else {
+            return Plan::Permutations;
         };
-        let set = match tally {
-            Tally::Flipped { action } => action,
-            Tally::Reached { level } => subgroup.actions.len() + level,
+        let set = match count {
+            DecidingCount::Flipped { action } => action,
+            DecidingCount::Reached { level } => subgroup.actions.len() + level,
         };
         let law = Hypergeometric::new(&self.factorials, first + second, totals[set], first);
         Plan::Exact {
@@ -240,14 +239,12 @@ impl Testing<'_> {
     }
 
     /// How many of the first group are in the count that decides.
-    fn tallied(&self, definition: &dyn Definition, subgroup: &Subgroup) -> Option<u64> {
+    fn count_of_first(&self, definition: &dyn Definition, subgroup: &Subgroup) -> Option<u64> {
         match definition.decided_by(subgroup)? {
-            Tally::Flipped { action } => subgroup.flips(action, 0).known(),
-            Tally::Reached { level } => Some(
-                subgroup
-                    .ecd(crate::distribution::Viewpoint::Micro, 0, level + 1)?
-                    .part,
-            ),
+            DecidingCount::Flipped { action } => subgroup.flips(action, 0).known(),
+            DecidingCount::Reached { level } => {
+                Some(subgroup.ecd(Viewpoint::Micro, 0, level + 1)?.part)
+            }
         }
     }
 
@@ -269,7 +266,7 @@ impl Testing<'_> {
         Found {
             member: Member {
                 p: fisher.p(count),
-                shuffled: Vec::new(),
+                permuted: Vec::new(),
                 could_pass: least_score.is_some(),
             },
             source: Source::Exact,
@@ -277,7 +274,7 @@ impl Testing<'_> {
         }
     }
 
-    fn by_shuffles(
+    fn by_permutations(
         &self,
         definition: &dyn Definition,
         pooled: &Pooled<'_>,
@@ -285,7 +282,7 @@ impl Testing<'_> {
         drawn: Vec<f64>,
         kept: f64,
     ) -> Found {
-        // What was found counts as one of the deals.
+        // What was found counts as one of the permutations.
         let mut sorted: Vec<f64> = drawn.iter().copied().chain([score]).collect();
         sorted.sort_by(|a, b| b.total_cmp(a));
         let tails = Tails::new(definition, pooled, self.gathering.shuffles);
@@ -294,12 +291,12 @@ impl Testing<'_> {
             let step = steps.partition_point(|step| step.score > score + SCORE_GAP);
             &steps[step.min(steps.len() - 1)]
         };
-        let shuffled = keep(drawn.iter().map(|&score| of(score).p), kept);
+        let permuted = keep(drawn.iter().map(|&score| of(score).p), kept);
         let least_score = tails.least_score(drawn, self.gathering.alpha);
         Found {
             member: Member {
                 p: of(score).p,
-                shuffled,
+                permuted,
                 could_pass: least_score.is_some(),
             },
             source: of(score).source,
@@ -309,10 +306,10 @@ impl Testing<'_> {
 
     fn family(&self, definition: String, Family { found, kept }: Family) -> Tests {
         let shuffles = self.gathering.shuffles;
-        let mut rest = Vec::with_capacity(found.len());
+        let mut sources = Vec::with_capacity(found.len());
         let mut members = Vec::with_capacity(found.len());
         for found in found {
-            rest.push(found.map(|found| {
+            sources.push(found.map(|found| {
                 members.push(found.member);
                 (found.source, found.least_score)
             }));
@@ -320,8 +317,8 @@ impl Testing<'_> {
         let family_wise = step_down(&members, shuffles, kept);
         let false_discovery = false_discovery(&members);
         let mut adjusted = members.iter().zip(family_wise).zip(false_discovery);
-        let tested = rest.into_iter().map(|rest| {
-            let (source, least_score) = rest?;
+        let tested = sources.into_iter().map(|known| {
+            let (source, least_score) = known?;
             let ((member, family_wise), false_discovery) = adjusted.next()?;
             Some(Tested {
                 p: member.p,
@@ -342,14 +339,14 @@ impl Testing<'_> {
 /// How rare the scores of one subgroup under one definition are.
 ///
 /// The smaller of two p-values is none. So the definition's bound counts where it is at most one part
-/// in as many as there are deals, and everywhere else that part is added to what the shuffles say: a
+/// in as many as there are permutations, and everywhere else that part is added to what they say: a
 /// p-value of at most x then has a chance of at most x, since either the one is that small or the
 /// other is.
 struct Tails<'a> {
     definition: &'a dyn Definition,
     pooled: &'a Pooled<'a>,
-    /// What was found, and the shuffles.
-    deals: f64,
+    /// How many permutations there are, what was found being one.
+    permutations: f64,
     /// Whether the definition bounds anything.
     is_bounded: bool,
 }
@@ -359,22 +356,22 @@ impl<'a> Tails<'a> {
         Self {
             definition,
             pooled,
-            deals: (shuffles + 1) as f64,
+            permutations: (shuffles + 1) as f64,
             is_bounded: definition.chance(pooled, f64::INFINITY).is_some(),
         }
     }
 
-    /// The p-value of a score that so many deals reach, itself among them.
+    /// The p-value of a score that so many permutations reach, itself among them.
     fn p(&self, score: f64, reached: usize) -> (f64, Source) {
         if score > 0.0
             && reached <= RARE
             && let Some(bound) = self.definition.chance(self.pooled, score)
-            && bound <= 1.0 / self.deals
+            && bound <= 1.0 / self.permutations
         {
             return (bound.max(UNHEARD_OF), Source::Bound);
         }
-        let part = (reached + usize::from(self.is_bounded)) as f64 / self.deals;
-        (part.min(1.0), Source::Shuffles)
+        let part = (reached + usize::from(self.is_bounded)) as f64 / self.permutations;
+        (part.min(1.0), Source::Permutations)
     }
 
     /// The p-value of each distinct score, the greatest first.
@@ -412,16 +409,16 @@ impl<'a> Tails<'a> {
             self.p(score, drawn.len() - below + 1).0 > alpha * (1.0 + 1e-9)
         };
         let least = *scores.get(scores.partition_point(fails))?;
-        // What no deal showed may be impossible, and then so is all that is greater.
+        // What no permutation showed may be impossible, and then so is all that is greater.
         let seen = drawn.last().is_some_and(|&most| most >= least - SCORE_GAP);
         let chance = || self.definition.chance(self.pooled, least);
         (seen || chance().is_none_or(|chance| chance > 0.0)).then_some(least)
     }
 }
 
-/// The p-values of shuffles up to `kept`, with the number of the shuffle.
-fn keep(shuffled: impl Iterator<Item = f64>, kept: f64) -> Vec<(u32, f64)> {
-    (0..).zip(shuffled).filter(|&(_, p)| p <= kept).collect()
+/// The p-values of permutations up to `kept`, with the number of the permutation.
+fn keep(permuted: impl Iterator<Item = f64>, kept: f64) -> Vec<(u32, f64)> {
+    (0..).zip(permuted).filter(|&(_, p)| p <= kept).collect()
 }
 
 /// The smallest score from which on all pass at α. A gap in favour of one group may pass where a
@@ -451,15 +448,15 @@ mod tests {
     fn of_too_many_p_values_the_smallest_are_kept() {
         let of = |tests: usize| {
             // As many of each as there are tests.
-            let shuffled: Vec<(u32, f64)> =
+            let permuted: Vec<(u32, f64)> =
                 (0..1000).map(|i| (i, f64::from(i + 1) / 1e4)).collect();
             let found = Found {
                 member: Member {
                     p: 0.02,
-                    shuffled,
+                    permuted,
                     could_pass: true,
                 },
-                source: Source::Shuffles,
+                source: Source::Permutations,
                 least_score: None,
             };
             let found = std::iter::repeat_with(|| Some(found.clone())).take(tests);
@@ -475,7 +472,7 @@ mod tests {
         let many = of(KEPT / 1000 + 1);
         assert!(many.kept < 0.05 && many.kept > 0.049, "{}", many.kept);
         for found in many.found.iter().flatten() {
-            let kept = &found.member.shuffled;
+            let kept = &found.member.permuted;
             assert_eq!(kept.last().unwrap().1, 0.0499);
             assert!(kept.iter().all(|&(_, p)| p <= many.kept));
         }

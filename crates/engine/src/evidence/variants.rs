@@ -1,11 +1,11 @@
-//! What is drawn by lot to make variants of an audit.
+//! What is drawn at random to make variants of an audit.
 
-use super::Lot;
+use crate::chance::Stream;
 
 /// Seeds of samples of the people, by number: for
 /// [`Population::resampled`](crate::population::Population::resampled).
 pub fn sample_seed(seed: u64, sample: u64) -> u64 {
-    Lot::new(seed).named("samples").draw(sample)
+    Stream::new(seed).named("samples").draw(sample)
 }
 
 /// Which of so many cost weights are lowered; the others are raised. Each draw is followed by its
@@ -13,7 +13,7 @@ pub fn sample_seed(seed: u64, sample: u64) -> u64 {
 ///
 /// So many pairs are drawn, or as many as there are.
 pub fn weight_draws(weights: usize, pairs: usize, seed: u64) -> Vec<Vec<bool>> {
-    let lot = Lot::new(seed).named("cost weights");
+    let stream = Stream::new(seed).named("cost weights");
     let mut draws: Vec<Vec<bool>> = Vec::new();
     // Of the two that mirror each other, one raises the first weight: 2^(n − 1) − 1 of those lower
     // some other.
@@ -23,7 +23,8 @@ pub fn weight_draws(weights: usize, pairs: usize, seed: u64) -> Vec<Vec<bool>> {
         if draws.len() / 2 == pairs.min(there_are) {
             break;
         }
-        let lowered = |weight: usize| weight > 0 && lot.of(draw).draw(weight as u64) >> 63 == 1;
+        let lowered =
+            |weight: usize| weight > 0 && stream.substream(draw).draw(weight as u64) >> 63 == 1;
         let lowered: Vec<bool> = (0..weights).map(lowered).collect();
         if lowered.contains(&true) && !draws.contains(&lowered) {
             let mirrored = lowered.iter().map(|lowered| !lowered).collect();

@@ -154,7 +154,7 @@ impl<'a> Counterfactuals<'a> {
     }
 
     /// Decides all changes by asking the model for each distinct row that is not known yet, once.
-    pub fn each_row_once<M: Model + ?Sized>(&self, model: &M) -> Result<Vec<Words>, Error> {
+    pub(super) fn each_row_once<M: Model + ?Sized>(&self, model: &M) -> Result<Vec<Words>, Error> {
         let mut asker = Asker {
             maker: BatchMaker::new(self.population.schema(), &self.columns),
             // The population's own rows are known: nobody is asked for them again.

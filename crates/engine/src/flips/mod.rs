@@ -11,4 +11,5 @@ mod moves;
 
 pub(crate) use self::asking::Asking;
 pub use self::counterfactuals::{Assigned, Counterfactuals};
-pub use self::model::{Favourable, FnModel, Model, ModelError};
+pub use self::model::{Favourable, FnModel, Model};
+pub use crate::error::ModelError;

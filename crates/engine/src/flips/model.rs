@@ -8,11 +8,10 @@ use arrow_array::types::{Float32Type, Float64Type};
 use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch};
 use arrow_schema::DataType;
 use serde::{Deserialize, Serialize};
-use thiserror::Error;
 
 use super::Counterfactuals;
 use crate::bits::Words;
-use crate::error::Error;
+use crate::error::{Error, ModelError};
 use crate::population::Column;
 
 /// Any binary classifier.
@@ -43,51 +42,6 @@ pub trait Model: Sync {
     fn flips(&self, ask: &Counterfactuals<'_>) -> Result<Vec<Words>, Error> {
         ask.each_row_once(self)
     }
-}
-
-/// What a model did wrong.
-#[derive(Debug, Clone, PartialEq, Error)]
-#[non_exhaustive]
-pub enum ModelError {
-    /// Not one answer a row.
-    #[error(
-        "the model was asked for {asked} rows and answered {answered}; it must give one class a row, in order"
-    )]
-    WrongNumberOfRows {
-        /// Rows sent.
-        asked: usize,
-        /// Answers received.
-        answered: usize,
-    },
-    /// An answer that is no class.
-    #[error("the model answered {value} for row {row} of a batch, which is not a class; {remedy}")]
-    NotAClass {
-        /// The row in the batch, from 1.
-        row: usize,
-        /// What it said.
-        value: String,
-        /// What to do.
-        remedy: &'static str,
-    },
-    /// A type of answer that cannot hold classes.
-    #[error(
-        "the model answered with values of type {data_type}; classes are booleans, numbers or text"
-    )]
-    NoClasses {
-        /// The Arrow type.
-        data_type: String,
-    },
-    /// A column that the model needs and the table does not have, or holds in another type.
-    #[error("the model cannot read column `{column}`: {why}")]
-    Column {
-        /// The column.
-        column: String,
-        /// What is wrong, and what to do.
-        why: String,
-    },
-    /// The model itself failed.
-    #[error("the model failed: {0}")]
-    Failed(String),
 }
 
 /// Which class is the favourable one.

@@ -4,19 +4,19 @@
 //! each; only how many people stand behind each profile changes.
 
 use super::Population;
-use crate::evidence::{Lot, Urn, deal};
+use crate::chance::{Resampler, Stream, sample_without_replacement};
 use crate::rows::Rows;
 
 impl Population {
-    /// The population with its people drawn again by lot, with replacement inside each group: every
-    /// group keeps its size. The same seed draws the same people.
+    /// A bootstrap sample of the population: its people drawn with replacement inside each group, so
+    /// that every group keeps its size. The same seed draws the same people.
     pub fn resampled(&self, seed: u64) -> Self {
-        let lot = Lot::new(seed).named("population drawn again");
+        let stream = Stream::new(seed).named("population drawn again");
         let mut people = vec![0; self.profiles()];
         let mut drawn = Vec::new();
         for (profiles, g) in self.profiles_by_group().iter().zip(0..) {
             let weights = profiles.iter().map(|&profile| self.people[profile]);
-            Urn::new(weights.collect()).draw_again(lot.of(g), &mut drawn);
+            Resampler::new(weights.collect()).resample(stream.substream(g), &mut drawn);
             for (&profile, &drawn) in profiles.iter().zip(&drawn) {
                 people[profile] = drawn;
             }
@@ -24,11 +24,11 @@ impl Population {
         self.with_people(&people)
     }
 
-    /// The population in two parts: people are dealt out by lot inside each group, this share of
+    /// The population in two parts: people are drawn at random inside each group, this share of
     /// them (rounded, but nobody's group is left empty that has two people) into the first part. The
-    /// same seed deals the same people.
+    /// same seed draws the same people.
     pub fn split(&self, share: f64, seed: u64) -> (Self, Self) {
-        let lot = Lot::new(seed).named("population in two parts");
+        let stream = Stream::new(seed).named("population in two parts");
         let mut first = vec![0; self.profiles()];
         for (profiles, g) in self.profiles_by_group().iter().zip(0..) {
             let weights: Vec<u64> = profiles.iter().map(|&p| self.people[p]).collect();
@@ -37,7 +37,8 @@ impl Population {
             if all > 1 {
                 taken = taken.clamp(1, all - 1);
             }
-            for (&profile, taken) in profiles.iter().zip(deal(&weights, taken, lot.of(g))) {
+            let taken = sample_without_replacement(&weights, taken, stream.substream(g));
+            for (&profile, taken) in profiles.iter().zip(taken) {
                 first[profile] = taken;
             }
         }

@@ -85,7 +85,7 @@ impl Ranking {
 
     /// The first tenth of the unfair ones, rounded down but at least one; subgroups that share the
     /// rank of the last of them are among them.
-    pub fn first_tenth(&self) -> &[Ranked] {
+    pub(crate) fn first_tenth(&self) -> &[Ranked] {
         let unfair = self.unfair();
         let tenth = (unfair.len() / 10).max(1);
         match unfair.get(tenth - 1) {

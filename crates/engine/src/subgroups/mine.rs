@@ -11,9 +11,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rayon::prelude::*;
 
 use super::{Item, ItemSets, Predicate};
-use crate::bits::{self, Layout, Words};
+use crate::bits::{self, Layout, PerGroup, Words};
 use crate::decimal::Support;
-use crate::distribution::PerGroup;
 use crate::error::Error;
 use crate::watch::{Phase, Watch};
 
@@ -250,7 +249,7 @@ impl Best<'_, '_> {
 }
 
 /// The least decimal of two significant digits above a share; `None` from 1 up.
-pub(crate) fn least_decimal_above(share: f64) -> Option<String> {
+pub(crate) fn least_decimal_above(share: f64) -> Option<f64> {
     let digits = (-share.log10().floor()).max(0.0) as i32 + 1;
     let unit = 10f64.powi(digits);
     let mut steps = (share * unit).floor() + 1.0;
@@ -258,10 +257,9 @@ pub(crate) fn least_decimal_above(share: f64) -> Option<String> {
         // The product was rounded down: 0.29 · 100 is 28.999….
         steps += 1.0;
     }
-    (steps / unit <= 1.0).then(|| {
-        let text = format!("{:.*}", digits as usize, steps / unit);
-        text.trim_end_matches('0').trim_end_matches('.').to_owned()
-    })
+    // The division is rounded once, so it is the float that the decimal is read as.
+    let decimal = steps / unit;
+    (decimal <= 1.0).then_some(decimal)
 }
 
 #[cfg(test)]
@@ -271,14 +269,14 @@ mod tests {
     #[test]
     fn a_fitting_support_is_a_round_number_above() {
         for (share, fits) in [
-            (0.0123, Some("0.013")),
-            (0.01, Some("0.011")),
-            (0.3, Some("0.31")),
-            (0.29, Some("0.3")),
-            (0.999, Some("1")),
+            (0.0123, Some(0.013)),
+            (0.01, Some(0.011)),
+            (0.3, Some(0.31)),
+            (0.29, Some(0.3)),
+            (0.999, Some(1.0)),
             (1.0, None),
         ] {
-            assert_eq!(least_decimal_above(share).as_deref(), fits, "{share}");
+            assert_eq!(least_decimal_above(share), fits, "{share}");
         }
     }
 }

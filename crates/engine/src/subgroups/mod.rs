@@ -51,7 +51,7 @@ pub struct Item {
 
 impl Item {
     /// Whether a level of the item's feature satisfies it. `missing` satisfies no range.
-    pub fn admits(self, level: u32, missing: Option<u32>) -> bool {
+    pub(crate) fn admits(self, level: u32, missing: Option<u32>) -> bool {
         match self.operator {
             Operator::Is => level == self.level,
             _ if missing == Some(level) => false,
@@ -98,11 +98,6 @@ impl Predicate {
     /// The items, in order of feature name.
     pub fn items(&self) -> &[Item] {
         &self.0
-    }
-
-    /// Whether some item is a range.
-    pub fn has_ranges(&self) -> bool {
-        self.0.iter().any(|item| item.operator != Operator::Is)
     }
 
     /// The features it speaks of, each once, ascending.

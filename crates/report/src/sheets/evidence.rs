@@ -179,7 +179,7 @@ fn named_source(source: Source) -> &'static str {
     match source {
         Source::Exact => "exact",
         Source::Bound => "bound",
-        Source::Shuffles => "shuffles",
+        Source::Permutations => "shuffles",
     }
 }
 

@@ -60,7 +60,7 @@ fn tests(audit: &Audit, ranking: &Ranking) -> Tests {
             source: if place == 0 {
                 Source::Exact
             } else {
-                Source::Shuffles
+                Source::Permutations
             },
             least_score: match place % 3 {
                 0 => Some(0.23),
@@ -162,7 +162,7 @@ fn hold_out(audit: &Audit, ranking: &Ranking) -> HoldOut {
                     score: 0.6,
                     against: vec!["A & B".to_owned()],
                     p: 0.9,
-                    source: Source::Shuffles,
+                    source: Source::Permutations,
                     family_wise: 1.0,
                     confirmed: false,
                 }),

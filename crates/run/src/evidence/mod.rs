@@ -12,7 +12,7 @@ mod variants;
 use std::ops::ControlFlow;
 
 use facts_engine::evidence::{
-    self, Evidence, Followed, Gathering, Halves, HoldOut, Stability, Tests,
+    self, Evidence, Gathering, HoldOut, HoldOutPlan, Stability, StabilityAnalysis, Tests,
 };
 use facts_engine::flips::Model;
 use facts_engine::population::Declaration;
@@ -184,7 +184,7 @@ impl Evidenced<'_> {
             evidence::test(audit, individuals, definitions, gathering, watch)
         })?;
         match tested {
-            Err(error @ Error::TooManyToDeal { .. }) => {
+            Err(error @ Error::TooManyToPermute { .. }) => {
                 notes.push(format!("nothing was tested: {error}"));
                 Ok(Vec::new())
             }
@@ -200,7 +200,7 @@ impl Evidenced<'_> {
         gathering: &Gathering,
         notes: &mut Vec<String>,
     ) -> Result<Stability, Failure> {
-        let mut followed = Followed::new(
+        let mut followed = StabilityAnalysis::new(
             &self.audited.audit,
             &self.audited.definitions,
             tests,
@@ -276,7 +276,7 @@ impl Evidenced<'_> {
     ) -> Result<Option<HoldOut>, Failure> {
         self.listener
             .step("finding among some and testing among others");
-        let halves = Halves {
+        let halves = HoldOutPlan {
             share,
             groups: &self.audited.audit.groups,
             definitions: &self.audited.definitions,

@@ -1,8 +1,8 @@
 //! From resamples of a number to its intervals.
 
-use super::super::normal;
 use super::{BootstrapIntervals, Interval};
-use crate::definitions::SCORE_GAP;
+use crate::chance::normal;
+use crate::distribution::SCORE_GAP;
 
 /// What is known of one number: what was found, its resamples, and what each person's leaving does.
 pub(super) struct Resampled {

@@ -1,7 +1,7 @@
-//! Intervals: how far a number may be off.
+//! Bootstrap intervals: how far a number may be off.
 //!
 //! A finding's numbers (how each group fares, the gap, the score) are read again after its members
-//! were drawn again by lot, with replacement inside each group, so that every group keeps its size.
+//! were resampled with replacement inside each group, so that every group keeps its size.
 //! From where to where most of those readings lie is the interval. People are drawn, not weighted
 //! rows, and the same ones whatever the definition.
 
@@ -14,8 +14,9 @@ use rayon::prelude::*;
 
 use self::bootstrap::Resampled;
 pub use self::shares::clopper_pearson;
-use super::{BootstrapIntervals, FindingIntervals, Gathering, Interval, Lot, Tests, Urn, closely};
+use super::{BootstrapIntervals, FindingIntervals, Gathering, Interval, Tests, detailed_findings};
 use crate::audit::{Alike, Audit, Individuals};
+use crate::chance::{Resampler, Stream};
 use crate::definitions::{Assessment, Definition};
 use crate::distribution::Subgroup;
 use crate::error::Error;
@@ -33,8 +34,8 @@ pub fn intervals_of_first(
     gathering: &Gathering,
     watch: Watch<'_>,
 ) -> Result<Vec<FindingIntervals>, Error> {
-    let closely = closely(&audit.rank_all(definitions), tests, gathering);
-    let findings: Vec<(&dyn Definition, usize)> = (definitions.iter().zip(&closely))
+    let detailed = detailed_findings(&audit.rank_all(definitions), tests, gathering);
+    let findings: Vec<(&dyn Definition, usize)> = (definitions.iter().zip(&detailed))
         .flat_map(|(definition, first)| {
             let first = first.iter();
             first.map(|ranked| (definition.as_ref(), ranked.subgroup))
@@ -58,7 +59,7 @@ pub fn intervals_of_first(
 ///
 /// None without resamples, and where suppressed counts stand in the way: what the audit does not
 /// tell, its intervals do not tell either.
-pub fn intervals(
+fn intervals(
     audit: &Audit,
     individuals: &Individuals,
     definition: &dyn Definition,
@@ -134,7 +135,7 @@ impl<'a> Finding<'a> {
         numbers
     }
 
-    /// Reads all numbers from members drawn again.
+    /// Reads all numbers from resampled members.
     fn resampled(&self, gathering: &Gathering) -> Option<Vec<Resampled>> {
         let mut numbers: Vec<Resampled> = (self.numbers(&self.found).into_iter())
             .map(|found| Resampled {
@@ -143,16 +144,17 @@ impl<'a> Finding<'a> {
                 without: vec![Vec::new(); self.alike.len()],
             })
             .collect();
-        let urns: Vec<Urn> = (self.alike.iter())
-            .map(|group| Urn::new(group.iter().map(|alike| alike.people).collect()))
+        let resamplers: Vec<Resampler> = (self.alike.iter())
+            .map(|group| Resampler::new(group.iter().map(|alike| alike.people).collect()))
             .collect();
-        let lot = self.lot(gathering.seed);
+        let stream = self.stream(gathering.seed);
         let mut subgroup = self.subgroup.clone();
         let mut drawn = Vec::new();
         for resample in 0..gathering.resamples as u64 {
             subgroup.empty();
-            for (g, (group, urn)) in self.alike.iter().zip(&urns).enumerate() {
-                urn.draw_again(lot.of(resample).of(g as u64), &mut drawn);
+            for (g, (group, resampler)) in self.alike.iter().zip(&resamplers).enumerate() {
+                let stream = stream.substream(resample).substream(g as u64);
+                resampler.resample(stream, &mut drawn);
                 for (alike, &people) in group.iter().zip(&drawn) {
                     subgroup.join(g, &alike.helped_by, people);
                 }
@@ -191,13 +193,14 @@ impl<'a> Finding<'a> {
         Some(())
     }
 
-    /// The lottery of the subgroup: by its predicate, so that the same members are drawn under every
+    /// The random stream of the subgroup: by its predicate, so that the same members are drawn under every
     /// definition and wherever the subgroup stands in an audit.
-    fn lot(&self, seed: u64) -> Lot {
+    fn stream(&self, seed: u64) -> Stream {
         let items = self.subgroup.predicate.items().iter();
-        items.fold(Lot::new(seed).named("intervals"), |lot, item| {
-            let lot = lot.of(item.feature.into()).named(item.operator.symbol());
-            lot.of(item.level.into())
+        items.fold(Stream::new(seed).named("intervals"), |stream, item| {
+            let stream = stream.substream(item.feature.into());
+            let stream = stream.named(item.operator.symbol());
+            stream.substream(item.level.into())
         })
     }
 }

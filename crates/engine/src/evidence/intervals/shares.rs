@@ -1,7 +1,7 @@
 //! Intervals for a share of which the counts are known: so many members of so many.
 
 use super::Interval;
-use crate::evidence::binomial;
+use crate::chance::binomial;
 
 /// Clopper and Pearson's interval for a share at 1 − α: however large the true share is, the
 /// interval holds it with at least that probability. Of nobody nothing is known: 0 to 1.
@@ -54,7 +54,7 @@ fn tail_over_first(k: u64, n: u64, p: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evidence::binomial::ln_probability;
+    use crate::chance::binomial::ln_probability;
 
     fn assert_close(interval: Interval, low: f64, high: f64, what: &str) {
         let off = (interval.low - low).abs().max((interval.high - high).abs());

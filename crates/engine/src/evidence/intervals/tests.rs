@@ -133,13 +133,13 @@ struct Slow {
 }
 
 /// Reads a number the slow way: every person drawn is written down.
-fn slow(people: &[Vec<Person>], read: impl Fn(&[Vec<Person>]) -> f64, lot: Lot) -> Slow {
+fn slow(people: &[Vec<Person>], read: impl Fn(&[Vec<Person>]) -> f64, stream: Stream) -> Slow {
     let again = (0..200).map(|resample| {
         let drawn: Vec<Vec<Person>> = (people.iter().zip(0..))
             .map(|(group, g)| {
-                let lot = lot.of(resample).of(g);
+                let stream = stream.substream(resample).substream(g);
                 let n = group.len() as u64;
-                let one = |person| group[lot.below(person, n) as usize].clone();
+                let one = |person| group[stream.below(person, n) as usize].clone();
                 (0..n).map(one).collect()
             })
             .collect();
@@ -207,7 +207,7 @@ proptest! {
 
         let people = one_by_one(&kinds, &groups);
         let finding = Finding::new(parsed.as_ref(), &audit.subgroups[0], Vec::new()).unwrap();
-        let lot = finding.lot(gathering.seed);
+        let stream = finding.stream(gathering.seed);
         let of = |people: &[Vec<Person>], g: usize| value(definition, &people[g]);
         let expected = |slow: Slow| {
             let mut intervals = slow.intervals(0.1);
@@ -215,18 +215,18 @@ proptest! {
             intervals
         };
         for g in 0..groups.len() {
-            let slow = slow(&people, |people| of(people, g), lot);
+            let slow = slow(&people, |people| of(people, g), stream);
             assert_same(fast.values[g], expected(slow));
         }
         let (worst, best) = worst_and_best(&finding.found);
-        let gap = slow(&people, |people| difference(of(people, worst), of(people, best)), lot);
+        let gap = slow(&people, |people| difference(of(people, worst), of(people, best)), stream);
         assert_same(fast.gap, expected(gap));
         let score = slow(&people, |people| {
             let all: Vec<f64> = (0..groups.len()).map(|g| of(people, g)).collect();
             let widest = all.iter().flat_map(|&a| all.iter().map(move |&b| difference(a, b)));
             let widest = widest.fold(0.0, f64::max);
             if widest < 1e-9 { 0.0 } else { widest }
-        }, lot);
+        }, stream);
         let infinite = score.again.iter().filter(|score| score.is_infinite()).count();
         prop_assert_eq!(fast.infinite, infinite as f64 / 200.0);
         assert_same(fast.score, expected(score));
@@ -238,8 +238,10 @@ fn an_interval_covers_the_truth_as_often_as_it_says() {
     // 400 samples of 60 people, of whom 40 in 100 are helped in truth; nominal 90 in 100.
     let mut covered = [0, 0];
     for sample in 0..400 {
-        let lot = Lot::new(sample);
-        let helped = (0..60).filter(|&person| lot.share(person) < 0.4).count() as u64;
+        let stream = Stream::new(sample);
+        let helped = (0..60)
+            .filter(|&person| stream.uniform(person) < 0.4)
+            .count() as u64;
         let kinds = [
             ("a", 0b001, helped),
             ("a", 0, 60 - helped),

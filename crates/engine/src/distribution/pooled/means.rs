@@ -1,4 +1,4 @@
-//! How likely two groups' mean costs differ, if the members belong to the groups by lot.
+//! How likely two groups' mean costs differ, if group labels are random.
 //!
 //! A group is then a draw without replacement, and the sum of what its members pay has no simple
 //! law. But it is bounded: of all ways to draw `h` of the people, those whose costs add up to at
@@ -7,9 +7,8 @@
 //! truth, however far in the tail.
 
 use super::Pooled;
-use super::hypergeometric::{Hypergeometric, UNLIKELY};
-use crate::definitions::SCORE_GAP;
-use crate::distribution::Viewpoint;
+use crate::chance::{Hypergeometric, UNLIKELY};
+use crate::distribution::{SCORE_GAP, Viewpoint};
 
 impl Pooled<'_> {
     /// How likely, at most, two groups' mean costs differ by at least `gap`: over those who can
@@ -96,7 +95,7 @@ impl Tails<'_> {
     ) -> f64 {
         // So many numbers share one search for the best bound: it moves slowly.
         let together = (law.spread() / 16.0).max(1.0) as usize;
-        let mut best = Saddle::default();
+        let mut best = Saddle::START;
         let mut chance = 0.0;
         for (place, drawn) in numbers.enumerate() {
             // With nobody drawn, or nobody left, there is no mean to compare.
@@ -122,7 +121,7 @@ impl Tails<'_> {
     /// least `sum`. Looks for it from where the last one was found.
     fn best_bound(&self, sign: f64, drawn: u64, sum: f64, from: Saddle) -> Saddle {
         let (mut t, mut ln_z) = (from.t, from.ln_z);
-        let mut best = Saddle::default();
+        let mut best = Saddle::START;
         let mut least = f64::INFINITY;
         for _ in 0..Saddle::STEPS {
             let mut ln_product = 0.0;
@@ -186,19 +185,15 @@ impl Saddle {
     /// Steps of Newton's method; every one of them gives a bound, the last ones hardly a better.
     const STEPS: usize = 12;
 
+    /// Where the search begins; it bounds nothing yet.
+    const START: Self = Self {
+        t: 0.0,
+        ln_z: 0.0,
+        ln_product: f64::INFINITY,
+    };
+
     /// The logarithm of the bound on the ways to draw so many people with so large a sum.
     fn ln_ways(&self, drawn: u64, sum: f64) -> f64 {
         self.ln_product - self.t * sum - self.ln_z * drawn as f64
-    }
-}
-
-impl Default for Saddle {
-    /// Where the search begins; it bounds nothing yet.
-    fn default() -> Self {
-        Self {
-            t: 0.0,
-            ln_z: 0.0,
-            ln_product: f64::INFINITY,
-        }
     }
 }

@@ -11,7 +11,7 @@ fn density(x: f64) -> f64 {
 }
 
 /// The probability of a number up to x.
-pub(super) fn probability(x: f64) -> f64 {
+pub(crate) fn probability(x: f64) -> f64 {
     if x < TAIL {
         density(x) * tail_over_density(-x)
     } else if x > -TAIL {
@@ -42,7 +42,7 @@ fn tail_over_density(x: f64) -> f64 {
 }
 
 /// The number up to which the probability is p; −∞ for 0 and ∞ for 1.
-pub(super) fn quantile(p: f64) -> f64 {
+pub(crate) fn quantile(p: f64) -> f64 {
     if p > 0.5 {
         return -quantile(1.0 - p);
     }

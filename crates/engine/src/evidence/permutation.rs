@@ -1,31 +1,29 @@
-//! The members of one subgroup, dealt out to the groups by lot.
+//! Random permutations of the group labels of one subgroup's members.
 //!
-//! Each group gets as many people as it has. The draw of a person in a shuffle is the same in every
-//! subgroup, so that subgroups which share people stay as dependent as they are: who is dealt to the
-//! first group in one is likely to be dealt to it in the others.
+//! Each group keeps its size. The random number of a person in a permutation is the same in every
+//! subgroup, so that subgroups which share people stay about as dependent as they are: whoever gets
+//! the first label in one is likely to get it in the others. It is a coupling of permutations inside
+//! each subgroup, not one relabelling of all people.
 //!
-//! A profile of weight w is w people, each of whom is dealt out.
-//!
-//! Many shuffles are dealt side by side: one person after another, and for each person a lane a
-//! shuffle, which the processor takes several at a time.
+//! Many permutations are made side by side: one person after another, and for each person a lane a
+//! permutation, which the processor takes several at a time.
 
-use super::drawing::hypergeometric;
-use super::lot::Lot;
-use crate::Individuals;
+use crate::audit::Individuals;
 use crate::bits::{self, Words};
+use crate::chance::{Stream, draw_hypergeometric};
 use crate::distribution::Subgroup;
 
-/// Shuffles dealt side by side.
+/// Permutations made side by side.
 pub(super) const LANES: usize = 128;
 
-/// From this weight on, people of one profile are dealt out together rather than one by one.
+/// From this weight on, people of one profile get their labels together rather than one by one.
 const MANY: u64 = 256;
 
-/// One number for each shuffle dealt at the same time.
+/// One number for each permutation made at the same time.
 type Lanes = [u32; LANES];
 
 /// The members of a subgroup, and whom its actions help.
-pub(super) struct Dealing {
+pub(super) struct Permutations {
     /// Where each member lies in the layout, and how many people it is.
     members: Vec<(u32, u64)>,
     /// By action: the members it flips.
@@ -33,18 +31,18 @@ pub(super) struct Dealing {
     /// By cost level: the members reached there and not before.
     newly_reached: Vec<Words>,
     /// People flipped by each action, then reached at each cost level, of all groups.
-    totals: Vec<u64>,
+    pub(super) totals: Vec<u64>,
     /// People by group.
     sizes: Vec<u64>,
-    /// People of each member dealt to each group but the last: by group, then by member.
-    dealt: Vec<Lanes>,
+    /// People of each member with the label of each group but the last: by group, then by member.
+    labelled: Vec<Lanes>,
     /// Places left in each group but the last.
     left: Vec<Lanes>,
     /// People in each set: by group but the last, then by action and cost level.
     counted: Vec<Lanes>,
 }
 
-impl Dealing {
+impl Permutations {
     pub(super) fn new(individuals: &Individuals, subgroup: &Subgroup) -> Self {
         let layout = &individuals.layout;
         let member_set = individuals.members(subgroup);
@@ -78,11 +76,11 @@ impl Dealing {
             bits::unite(&mut reached, level);
             totals.push(people(&reached));
         }
-        let dealt_to = subgroup.groups() - 1;
+        let labels = subgroup.groups() - 1;
         Self {
-            dealt: vec![[0; LANES]; dealt_to * members.len()],
-            left: vec![[0; LANES]; dealt_to],
-            counted: vec![[0; LANES]; dealt_to * totals.len()],
+            labelled: vec![[0; LANES]; labels * members.len()],
+            left: vec![[0; LANES]; labels],
+            counted: vec![[0; LANES]; labels * totals.len()],
             members,
             flipped,
             newly_reached,
@@ -91,32 +89,29 @@ impl Dealing {
         }
     }
 
-    /// People flipped by each action, then reached at each cost level, of all groups.
-    pub(super) fn totals(&self) -> &[u64] {
-        &self.totals
-    }
-
-    /// Deals everybody out in `LANES` shuffles, from the `first` on.
-    pub(super) fn deal(&mut self, lot: Lot, first: u64) {
-        let lots: [Lot; LANES] = std::array::from_fn(|lane| lot.of(first + lane as u64));
-        let keys: Lanes = lots.map(|lot| lot.draw(0) as u32);
+    /// Makes `LANES` permutations, from the `first` on.
+    pub(super) fn permute(&mut self, stream: Stream, first: u64) {
+        let streams: [Stream; LANES] =
+            std::array::from_fn(|lane| stream.substream(first + lane as u64));
+        let keys: Lanes = streams.map(|stream| stream.draw(0) as u32);
         for (left, &size) in self.left.iter_mut().zip(&self.sizes) {
             left.fill(size as u32);
         }
-        self.dealt.fill([0; LANES]);
+        self.labelled.fill([0; LANES]);
         let mut people: u64 = self.sizes.iter().sum();
         for member in 0..self.members.len() {
             let (position, weight) = self.members[member];
             if weight < MANY {
                 for person in 0..weight {
                     let key = position.wrapping_add((person as u32).wrapping_mul(0x9e37_79b1));
-                    let (left, dealt) = (&mut self.left, &mut self.dealt);
-                    deal_one(key, &keys, people as u32, left, dealt, member);
+                    let (left, labelled) = (&mut self.left, &mut self.labelled);
+                    label_one(key, &keys, people as u32, left, labelled, member);
                     people -= 1;
                 }
             } else {
-                for (lane, lot) in lots.iter().enumerate() {
-                    self.deal_together(member, lane, lot.of(u64::from(position)), people);
+                for (lane, stream) in streams.iter().enumerate() {
+                    let stream = stream.substream(u64::from(position));
+                    self.label_together(member, lane, stream, people);
                 }
                 people -= weight;
             }
@@ -124,25 +119,26 @@ impl Dealing {
         self.count();
     }
 
-    /// Deals out the people of one profile in one shuffle.
-    fn deal_together(&mut self, member: usize, lane: usize, lot: Lot, mut people: u64) {
-        let mut undealt = self.members[member].1;
+    /// Labels the people of one profile in one permutation.
+    fn label_together(&mut self, member: usize, lane: usize, stream: Stream, mut people: u64) {
+        let mut unlabelled = self.members[member].1;
         for group in 0..self.left.len() {
             let left = u64::from(self.left[group][lane]);
-            let dealt = hypergeometric(left, undealt, people, lot.of(group as u64));
+            let of_group = stream.substream(group as u64);
+            let labelled = draw_hypergeometric(left, unlabelled, people, of_group);
             people -= left;
-            undealt -= dealt;
-            self.left[group][lane] -= dealt as u32;
-            self.dealt[group * self.members.len() + member][lane] = dealt as u32;
+            unlabelled -= labelled;
+            self.left[group][lane] -= labelled as u32;
+            self.labelled[group * self.members.len() + member][lane] = labelled as u32;
         }
     }
 
     fn count(&mut self) {
         let sets = self.flipped.iter().chain(&self.newly_reached);
-        let by_group = self.dealt.chunks_exact(self.members.len());
-        for (dealt, counted) in by_group.zip(self.counted.chunks_exact_mut(self.totals.len())) {
+        let by_group = self.labelled.chunks_exact(self.members.len());
+        for (labelled, counted) in by_group.zip(self.counted.chunks_exact_mut(self.totals.len())) {
             for (set, counted) in sets.clone().zip(counted.iter_mut()) {
-                add_up(set, dealt, counted);
+                add_up(set, labelled, counted);
             }
             // Whoever is reached at a cost is reached at every higher one.
             let levels = &mut counted[self.flipped.len()..];
@@ -155,7 +151,7 @@ impl Dealing {
         }
     }
 
-    /// The people of each group in each set in one of the shuffles: by set, then by group.
+    /// The people of each group in each set in one of the permutations: by set, then by group.
     pub(super) fn counts(&self, lane: usize, counts: &mut [u64]) {
         let (sets, groups) = (self.totals.len(), self.sizes.len());
         for (set, row) in counts.chunks_exact_mut(groups).enumerate() {
@@ -168,24 +164,24 @@ impl Dealing {
         }
     }
 
-    /// The people of the first group in one set in one of the shuffles.
+    /// The people of the first group in one set in one of the permutations.
     pub(super) fn count_of_first(&self, set: usize, lane: usize) -> u64 {
         u64::from(self.counted[set][lane])
     }
 }
 
-/// Deals out one person in every lane: to a group with the chance of its share of the places left.
+/// Labels one person in every lane: each group with the chance of its share of the places left.
 #[multiversion::multiversion(targets(
     "x86_64+avx512f+avx512bw+avx512vl+avx512dq",
     "x86_64+avx2+bmi1+bmi2",
     "aarch64+neon"
 ))]
-fn deal_one(
+fn label_one(
     key: u32,
     keys: &Lanes,
     people: u32,
     left: &mut [Lanes],
-    dealt: &mut [Lanes],
+    labelled: &mut [Lanes],
     member: usize,
 ) {
     let mut draws = [0; LANES];
@@ -195,14 +191,14 @@ fn deal_one(
     }
     // All bits, while nobody has taken the person.
     let mut open = [u32::MAX; LANES];
-    let members = dealt.len() / left.len();
+    let members = labelled.len() / left.len();
     for (group, left) in left.iter_mut().enumerate() {
-        let dealt = &mut dealt[group * members + member];
+        let labelled = &mut labelled[group * members + member];
         for lane in 0..LANES {
             let mine = u32::from(draws[lane] < left[lane]) & open[lane];
             draws[lane] = draws[lane].wrapping_sub(left[lane]);
             left[lane] -= mine;
-            dealt[lane] += mine;
+            labelled[lane] += mine;
             open[lane] &= mine.wrapping_sub(1);
         }
     }
@@ -214,15 +210,15 @@ fn deal_one(
     "x86_64+avx2+bmi1+bmi2",
     "aarch64+neon"
 ))]
-fn add_up(set: &[u64], dealt: &[Lanes], sum: &mut Lanes) {
+fn add_up(set: &[u64], labelled: &[Lanes], sum: &mut Lanes) {
     sum.fill(0);
     for (index, &word) in set.iter().enumerate() {
         let mut rest = word;
         while rest != 0 {
             let member = index * 64 + rest.trailing_zeros() as usize;
             rest &= rest - 1;
-            for (sum, dealt) in sum.iter_mut().zip(&dealt[member]) {
-                *sum += dealt;
+            for (sum, labelled) in sum.iter_mut().zip(&labelled[member]) {
+                *sum += labelled;
             }
         }
     }

@@ -1,24 +1,24 @@
-//! People drawn by lot: again with replacement, or dealt out.
+//! Random samples of people: with replacement (the bootstrap) or without.
 //!
 //! People of one kind are only counted, never listed, so that a kind of a million people costs no more
 //! than it must.
 
-use super::Lot;
+use super::Stream;
 use super::binomial::{hypergeometric_step, ln_hypergeometric, ln_probability};
 
 /// Up to so many people are drawn one by one; more are drawn kind by kind.
 const ONE_BY_ONE: u64 = 1 << 16;
 
-/// People of several kinds, to be drawn from with replacement.
+/// Draws bootstrap resamples of people of several kinds.
 #[derive(Debug)]
-pub(crate) struct Urn {
+pub(crate) struct Resampler {
     people: Vec<u64>,
     total: u64,
     /// The kind of each person, while they are drawn one by one.
     kinds: Vec<u32>,
 }
 
-impl Urn {
+impl Resampler {
     /// So many people of each kind.
     pub(crate) fn new(people: Vec<u64>) -> Self {
         let total = people.iter().sum();
@@ -36,21 +36,21 @@ impl Urn {
     }
 
     /// Draws as many people as there are, with replacement; how many of each kind.
-    pub(crate) fn draw_again(&self, lot: Lot, drawn: &mut Vec<u64>) {
+    pub(crate) fn resample(&self, stream: Stream, drawn: &mut Vec<u64>) {
         drawn.clear();
         drawn.resize(self.people.len(), 0);
         if self.total > ONE_BY_ONE {
-            self.draw_kinds(lot, drawn);
+            self.draw_kinds(stream, drawn);
             return;
         }
         for person in 0..self.total {
-            let kind = self.kinds[lot.below(person, self.total) as usize];
+            let kind = self.kinds[stream.below(person, self.total) as usize];
             drawn[kind as usize] += 1;
         }
     }
 
     /// How many are of a kind is binomial, given how many are left for it and the kinds after it.
-    fn draw_kinds(&self, lot: Lot, drawn: &mut [u64]) {
+    fn draw_kinds(&self, stream: Stream, drawn: &mut [u64]) {
         let (mut to_draw, mut left) = (self.total, self.total);
         for (kind, &people) in self.people.iter().enumerate() {
             if to_draw == 0 {
@@ -60,21 +60,25 @@ impl Urn {
                 drawn[kind] = to_draw;
                 break;
             }
-            drawn[kind] = binomial(to_draw, people as f64 / left as f64, lot.of(kind as u64));
+            drawn[kind] = draw_binomial(
+                to_draw,
+                people as f64 / left as f64,
+                stream.substream(kind as u64),
+            );
             to_draw -= drawn[kind];
             left -= people;
         }
     }
 }
 
-/// Takes `taken` of the people by lot, without replacement; how many of each kind.
-pub(crate) fn deal(people: &[u64], taken: u64, lot: Lot) -> Vec<u64> {
+/// Samples `taken` of the people without replacement; how many of each kind.
+pub(crate) fn sample_without_replacement(people: &[u64], taken: u64, stream: Stream) -> Vec<u64> {
     let mut left = people.iter().sum();
     let mut to_take = taken;
     let kinds = people.iter().zip(0..);
     kinds
         .map(|(&people, kind)| {
-            let of_kind = hypergeometric(people, to_take, left, lot.of(kind));
+            let of_kind = draw_hypergeometric(people, to_take, left, stream.substream(kind));
             to_take -= of_kind;
             left -= people;
             of_kind
@@ -83,36 +87,36 @@ pub(crate) fn deal(people: &[u64], taken: u64, lot: Lot) -> Vec<u64> {
 }
 
 /// How many of `n` succeed, each with probability `p`.
-fn binomial(n: u64, p: f64, lot: Lot) -> u64 {
+fn draw_binomial(n: u64, p: f64, stream: Stream) -> u64 {
     let mode = (((n + 1) as f64 * p) as u64).min(n);
     let odds = p / (1.0 - p);
-    let walk = Walk {
+    let counts = Unimodal {
         mode,
         ln_mode: ln_probability(mode, n, p),
         ends: (0, n),
     };
-    walk.draw(lot, |k| (n - k) as f64 / (k + 1) as f64 * odds)
+    counts.draw(stream, |k| (n - k) as f64 / (k + 1) as f64 * odds)
 }
 
 /// How many of the `taken` are among the `marked`, when `taken` of `all` are taken.
-pub(super) fn hypergeometric(marked: u64, taken: u64, all: u64, lot: Lot) -> u64 {
+pub(crate) fn draw_hypergeometric(marked: u64, taken: u64, all: u64, stream: Stream) -> u64 {
     let least = (marked + taken).saturating_sub(all);
     let most = marked.min(taken);
     if marked == 1 && least < most {
-        return u64::from(lot.below(0, all) < taken);
+        return u64::from(stream.below(0, all) < taken);
     }
     let mode = (marked + 1) as f64 * (taken + 1) as f64 / (all + 2) as f64;
     let mode = (mode as u64).clamp(least, most);
-    let walk = Walk {
+    let counts = Unimodal {
         mode,
         ln_mode: ln_hypergeometric(mode, marked, taken, all),
         ends: (least, most),
     };
-    walk.draw(lot, |k| hypergeometric_step(k, marked, taken, all))
+    counts.draw(stream, |k| hypergeometric_step(k, marked, taken, all))
 }
 
 /// A distribution of one mode, from which a number is drawn by walking outwards.
-struct Walk {
+struct Unimodal {
     mode: u64,
     /// The logarithm of the mode's probability.
     ln_mode: f64,
@@ -120,11 +124,11 @@ struct Walk {
     ends: (u64, u64),
 }
 
-impl Walk {
+impl Unimodal {
     /// Draws a number. `ratio` tells how much likelier k + 1 is than k.
-    fn draw(&self, lot: Lot, ratio: impl Fn(u64) -> f64) -> u64 {
+    fn draw(&self, stream: Stream, ratio: impl Fn(u64) -> f64) -> u64 {
         let at_mode = self.ln_mode.exp();
-        let mut rest = lot.share(0) - at_mode;
+        let mut rest = stream.uniform(0) - at_mode;
         let (mut low, mut high) = (self.mode, self.mode);
         let (mut at_low, mut at_high) = (at_mode, at_mode);
         while rest >= 0.0 && (low, high) != self.ends && at_low + at_high > 0.0 {
@@ -171,10 +175,12 @@ mod tests {
     }
 
     #[test]
-    fn numbers_by_walking_have_their_distribution() {
-        let lot = Lot::new(3);
+    fn drawn_counts_have_their_distribution() {
+        let stream = Stream::new(3);
         for (n, p) in [(1, 0.3), (7, 0.5), (40, 0.02), (40, 0.97), (90_000, 0.0001)] {
-            let draws: Vec<u64> = (0..20_000).map(|i| binomial(n, p, lot.of(i))).collect();
+            let draws: Vec<u64> = (0..20_000)
+                .map(|i| draw_binomial(n, p, stream.substream(i)))
+                .collect();
             let exact = |k| {
                 if k > n {
                     0.0
@@ -186,7 +192,7 @@ mod tests {
         }
         for (marked, taken, all) in [(1u64, 3u64, 10u64), (5, 5, 10), (30, 20, 45), (2, 1, 3)] {
             let draws: Vec<u64> = (0..20_000)
-                .map(|i| hypergeometric(marked, taken, all, lot.of(i)))
+                .map(|i| draw_hypergeometric(marked, taken, all, stream.substream(i)))
                 .collect();
             let least = (marked + taken).saturating_sub(all);
             let exact = |k| {
@@ -203,12 +209,12 @@ mod tests {
     fn people_drawn_again_are_as_many_as_before_and_as_often_of_each_kind() {
         for people in [vec![3, 0, 1, 6], vec![50_000, 0, 20_000, 30_000]] {
             let total: u64 = people.iter().sum();
-            let urn = Urn::new(people.clone());
+            let resampler = Resampler::new(people.clone());
             let mut drawn = Vec::new();
             let mut sums = [0.0; 4];
             let mut squares = [0.0; 4];
             for i in 0..4_000 {
-                urn.draw_again(Lot::new(5).of(i), &mut drawn);
+                resampler.resample(Stream::new(5).substream(i), &mut drawn);
                 assert_eq!(drawn.iter().sum::<u64>(), total);
                 for (kind, &n) in drawn.iter().enumerate() {
                     sums[kind] += n as f64 / 4_000.0;
@@ -227,14 +233,20 @@ mod tests {
     }
 
     #[test]
-    fn people_are_dealt_out_without_replacement() {
+    fn nobody_is_sampled_twice_without_replacement() {
         let people = [1, 1, 1, 1, 6, 100_000];
         for i in 0..200 {
-            let taken = deal(&people, 50_005, Lot::new(i));
+            let taken = sample_without_replacement(&people, 50_005, Stream::new(i));
             assert_eq!(taken.iter().sum::<u64>(), 50_005);
             assert!(taken.iter().zip(people).all(|(&taken, all)| taken <= all));
         }
-        assert_eq!(deal(&people, 0, Lot::new(1)), [0; 6]);
-        assert_eq!(deal(&people, 100_010, Lot::new(1)), people);
+        assert_eq!(
+            sample_without_replacement(&people, 0, Stream::new(1)),
+            [0; 6]
+        );
+        assert_eq!(
+            sample_without_replacement(&people, 100_010, Stream::new(1)),
+            people
+        );
     }
 }

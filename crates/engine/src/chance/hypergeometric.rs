@@ -1,10 +1,10 @@
-//! How many of some marked people fall into a group that is drawn by lot.
+//! How many of some marked people fall into a group that is drawn at random.
 
 use super::binomial::{hypergeometric_step, ln_factorial};
 
 /// Logarithms of factorials, so that a probability is a few additions.
 #[derive(Debug)]
-pub(super) struct Factorials {
+pub(crate) struct Factorials {
     logarithms: Vec<f64>,
 }
 
@@ -13,7 +13,7 @@ impl Factorials {
     const KEPT: u64 = 1 << 20;
 
     /// Those of all numbers up to `most`.
-    pub(super) fn up_to(most: u64) -> Self {
+    pub(crate) fn up_to(most: u64) -> Self {
         let kept = 0..=most.min(Self::KEPT);
         Self {
             logarithms: kept.map(ln_factorial).collect(),
@@ -30,10 +30,10 @@ impl Factorials {
     }
 }
 
-/// The number of marked people in a group drawn by lot: of `people`, `marked` are marked, and
+/// The number of marked people in a group drawn at random: of `people`, `marked` are marked, and
 /// `drawn` are in the group.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Hypergeometric<'f> {
+pub(crate) struct Hypergeometric<'f> {
     factorials: &'f Factorials,
     people: u64,
     marked: u64,
@@ -48,7 +48,7 @@ const SAME: f64 = 1e-7;
 const NEGLIGIBLE: f64 = 1e-18;
 
 impl<'f> Hypergeometric<'f> {
-    pub(super) fn new(factorials: &'f Factorials, people: u64, marked: u64, drawn: u64) -> Self {
+    pub(crate) fn new(factorials: &'f Factorials, people: u64, marked: u64, drawn: u64) -> Self {
         debug_assert!(marked <= people && drawn <= people);
         Self {
             factorials,
@@ -59,22 +59,22 @@ impl<'f> Hypergeometric<'f> {
     }
 
     /// How many people are marked.
-    pub(super) fn marked(&self) -> u64 {
+    pub(crate) fn marked(&self) -> u64 {
         self.marked
     }
 
     /// The least number there can be.
-    pub(super) fn least(&self) -> u64 {
+    pub(crate) fn least(&self) -> u64 {
         (self.marked + self.drawn).saturating_sub(self.people)
     }
 
     /// The greatest number there can be.
-    pub(super) fn most(&self) -> u64 {
+    pub(crate) fn most(&self) -> u64 {
         self.marked.min(self.drawn)
     }
 
     /// How likely exactly `k` is: above 0 if it is possible, however unlikely.
-    pub(super) fn exactly(&self, k: u64) -> f64 {
+    pub(crate) fn exactly(&self, k: u64) -> f64 {
         if k < self.least() || k > self.most() {
             return 0.0;
         }
@@ -91,7 +91,7 @@ impl<'f> Hypergeometric<'f> {
     }
 
     /// How likely `k` or more is.
-    pub(super) fn at_least(&self, k: u64) -> f64 {
+    pub(crate) fn at_least(&self, k: u64) -> f64 {
         let k = k.max(self.least());
         if k > self.most() {
             return 0.0;
@@ -112,7 +112,7 @@ impl<'f> Hypergeometric<'f> {
     }
 
     /// How likely `k` or fewer is.
-    pub(super) fn at_most(&self, k: u64) -> f64 {
+    pub(crate) fn at_most(&self, k: u64) -> f64 {
         if k < self.least() {
             return 0.0;
         }
@@ -144,26 +144,26 @@ impl<'f> Hypergeometric<'f> {
     }
 
     /// The logarithm of the number of ways to choose `k` of the marked people.
-    pub(super) fn ln_ways_of_all(&self, k: u64) -> f64 {
+    pub(crate) fn ln_ways_of_all(&self, k: u64) -> f64 {
         self.factorials.ln_choose(self.marked, k)
     }
 
     /// The standard deviation.
-    pub(super) fn spread(&self) -> f64 {
+    pub(crate) fn spread(&self) -> f64 {
         let (people, marked, drawn) = (self.people as f64, self.marked as f64, self.drawn as f64);
         let left = (people - marked) * (people - drawn);
         (drawn * marked / people * left / (people * (people - 1.0).max(1.0))).sqrt()
     }
 
     /// The likeliest number.
-    pub(super) fn mode(&self) -> u64 {
+    pub(crate) fn mode(&self) -> u64 {
         let mode = (u128::from(self.marked) + 1) * (u128::from(self.drawn) + 1)
             / (u128::from(self.people) + 2);
         (mode as u64).clamp(self.least(), self.most())
     }
 
     /// The expected value of something between 0 and 1 that depends on the number, from above.
-    pub(super) fn expected(&self, of: impl Fn(u64) -> f64) -> f64 {
+    pub(crate) fn expected(&self, of: impl Fn(u64) -> f64) -> f64 {
         let mode = self.mode();
         let up = mode..self.most() + 1;
         let down = (self.least()..mode).rev();
@@ -184,7 +184,7 @@ impl<'f> Hypergeometric<'f> {
     }
 
     /// Fisher's exact test, two-sided, for every number there can be.
-    pub(super) fn fisher(&self) -> Fisher {
+    pub(crate) fn fisher(&self) -> Fisher {
         let mode = self.mode();
         let at_mode = self.exactly(mode);
         let mut above = vec![at_mode];
@@ -210,14 +210,14 @@ impl<'f> Hypergeometric<'f> {
 }
 
 /// Numbers less likely than this are not looked at one by one.
-pub(super) const UNLIKELY: f64 = 1e-25;
+pub(crate) const UNLIKELY: f64 = 1e-25;
 
 /// What is less likely than this is not told apart, and never said to be impossible.
-pub(super) const UNHEARD_OF: f64 = 1e-290;
+pub(crate) const UNHEARD_OF: f64 = 1e-290;
 
 /// Two-sided p-values of a count: how likely the numbers are that are no likelier than it.
 #[derive(Debug)]
-pub(super) struct Fisher {
+pub(crate) struct Fisher {
     /// The number that the first p-value belongs to.
     first: u64,
     p: Vec<f64>,
@@ -252,14 +252,14 @@ impl Fisher {
     }
 
     /// The p-value of a number.
-    pub(super) fn p(&self, number: u64) -> f64 {
+    pub(crate) fn p(&self, number: u64) -> f64 {
         let place = number.checked_sub(self.first);
         let p = place.and_then(|place| self.p.get(place as usize));
         p.copied().unwrap_or(UNHEARD_OF)
     }
 
     /// The numbers that are told apart, with their p-values.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (u64, f64)> + Clone {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, f64)> + Clone {
         (self.first..).zip(self.p.iter().copied())
     }
 }

@@ -1,17 +1,16 @@
 //! A subgroup in which nobody knows who belongs to which group.
 //!
-//! What stays the same however the members are dealt out: how many there are, how many of them each
-//! action helps, and how many are reached at each cost. From these a [definition] can bound how
-//! likely a score is under the null without a single shuffle, far into tails that shuffles never
-//! reach.
-//!
-//! [definition]: crate::definitions::Definition::chance
+//! What stays the same however the group labels are permuted: how many there are, how many of them each
+//! action helps, and how many are reached at each cost. From these a definition can bound how
+//! likely a score is under the null without a single permutation, far into tails that permutations
+//! never reach.
 
-use super::hypergeometric::{Factorials, Hypergeometric};
+mod means;
+
+use super::{SCORE_GAP, Subgroup, Viewpoint};
 use crate::actions::COST_GAP;
+use crate::chance::{Factorials, Hypergeometric};
 use crate::decimal::Phi;
-use crate::definitions::SCORE_GAP;
-use crate::distribution::{Subgroup, Viewpoint};
 
 /// Up to so many people, all ways in which two groups of several can be ahead are added up.
 const FEW: u64 = 20_000;
@@ -30,7 +29,7 @@ pub struct Pooled<'a> {
 
 impl<'a> Pooled<'a> {
     /// `totals` are the people each action flips, then those reached at each cost level.
-    pub(super) fn new(
+    pub(crate) fn new(
         subgroup: &'a Subgroup,
         totals: &'a [u64],
         factorials: &'a Factorials,
@@ -76,7 +75,7 @@ impl<'a> Pooled<'a> {
         (0..groups).flat_map(move |a| (0..groups).filter(move |&b| b != a).map(move |b| (a, b)))
     }
 
-    pub(super) fn of_group(&self, g: usize, marked: u64) -> Hypergeometric<'a> {
+    fn of_group(&self, g: usize, marked: u64) -> Hypergeometric<'a> {
         Hypergeometric::new(self.factorials, self.people, marked, self.sizes()[g])
     }
 

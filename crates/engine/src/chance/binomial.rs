@@ -7,7 +7,7 @@
 use std::f64::consts::TAU;
 
 /// The logarithm of the probability of `k` of `n`, each with probability `p`; `k` is at most `n`.
-pub(super) fn ln_probability(k: u64, n: u64, p: f64) -> f64 {
+pub(crate) fn ln_probability(k: u64, n: u64, p: f64) -> f64 {
     let q = 1.0 - p;
     let all = n as f64;
     // A power of 0 would be 0 · −∞.
@@ -26,8 +26,8 @@ pub(super) fn ln_probability(k: u64, n: u64, p: f64) -> f64 {
 }
 
 /// The logarithm of the probability that `k` of the `taken` are among the `marked`, when `taken` of
-/// `all` are taken by lot.
-pub(super) fn ln_hypergeometric(k: u64, marked: u64, taken: u64, all: u64) -> f64 {
+/// `all` are taken at random.
+pub(crate) fn ln_hypergeometric(k: u64, marked: u64, taken: u64, all: u64) -> f64 {
     if taken == 0 || taken == all {
         return 0.0;
     }
@@ -38,14 +38,14 @@ pub(super) fn ln_hypergeometric(k: u64, marked: u64, taken: u64, all: u64) -> f6
 }
 
 /// How much likelier `k` + 1 of the `taken` are among the `marked` than `k` are.
-pub(super) fn hypergeometric_step(k: u64, marked: u64, taken: u64, all: u64) -> f64 {
+pub(crate) fn hypergeometric_step(k: u64, marked: u64, taken: u64, all: u64) -> f64 {
     let more = (marked - k) as f64 * (taken - k) as f64;
     let unmarked_left_out = all + k + 1 - marked - taken;
     more / ((k + 1) as f64 * unmarked_left_out as f64)
 }
 
 /// The logarithm of n!.
-pub(super) fn ln_factorial(n: u64) -> f64 {
+pub(crate) fn ln_factorial(n: u64) -> f64 {
     let x = n as f64;
     if n < 2 {
         return 0.0;
