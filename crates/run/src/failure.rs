@@ -163,7 +163,7 @@ impl From<facts_engine::Error> for Failure {
             | Error::MissingLabelTaken { .. }
             | Error::BadWeight { .. }
             | Error::TooManyPeople { .. }
-            | Error::TooManyToDeal { .. }
+            | Error::TooManyToPermute { .. }
             | Error::NotInOrder { .. }
             | Error::BinsDoNotCover { .. }
             | Error::NoRows { .. }
