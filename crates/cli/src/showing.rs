@@ -1,7 +1,7 @@
 //! From flags to which findings are shown.
 
 use facts_engine::ranking::{ActionFilter, Filters};
-use facts_report::{Record, Report, Showing, Wanted};
+use facts_report::{Conditions, Record, Report, Showing};
 use facts_run::Failure;
 
 use crate::args::ShowingArgs;
@@ -32,10 +32,10 @@ pub(crate) fn showing(args: &ShowingArgs, record: &Record) -> Result<Showing, Fa
     if args.least_cost {
         actions.push(ActionFilter::LeastCost);
     }
-    let wanted = args
+    let conditions = args
         .wanted
         .as_deref()
-        .map(|text| Wanted::parse(text, &audit.features));
+        .map(|text| Conditions::parse(text, &audit.features));
     Ok(Showing {
         top: args.top.unwrap_or(TOP),
         filters: Filters {
@@ -45,7 +45,7 @@ pub(crate) fn showing(args: &ShowingArgs, record: &Record) -> Result<Showing, Fa
             all_actions: args.all_actions,
             actions,
         },
-        wanted: wanted
+        conditions: conditions
             .transpose()
             .map_err(|why| Failure::usage(format!("--where: {why}")))?,
         passing: args.passing,
@@ -88,7 +88,7 @@ pub(crate) fn any_over(report: &Report<'_>, limit: f64, showing: &Showing) -> bo
             against: showing.filters.against,
             ..Filters::default()
         },
-        wanted: showing.wanted.clone(),
+        conditions: showing.conditions.clone(),
         passing: showing.passing,
     };
     let mut columns = report.columns.iter();

@@ -51,6 +51,7 @@ mod infinity;
 pub mod population;
 pub mod ranking;
 mod rows;
+pub mod similar;
 pub mod subgroups;
 mod watch;
 

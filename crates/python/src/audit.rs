@@ -9,7 +9,7 @@ use facts_engine::{Individuals, Phi};
 use facts_report::sheets::{self, Sheet, Shows};
 use facts_report::text::{self, Palette};
 use facts_report::{
-    Diff, FORMS, ModelOrigin, Record, Report, Showing, Wanted, evidence, finding_id, overview,
+    Conditions, Diff, FORMS, ModelOrigin, Record, Report, Showing, evidence, finding_id, overview,
 };
 use facts_run::files::Files;
 use facts_run::{Config, Failure, Given, Silent, files, run_with, saved};
@@ -206,16 +206,11 @@ impl Audit {
 
     /// The ids that a definition stands for, with φ and budgets filled in where it leaves them open.
     fn expand(&self, py: Python<'_>, definition: &str) -> PyResult<Vec<String>> {
-        let phis = ["0.3", "0.7"].map(|phi| phi.parse::<Phi>());
-        let phis: Vec<Phi> = phis
-            .into_iter()
-            .collect::<Result<_, _>>()
-            .map_err(engine(py))?;
         let budgets = self.record.audit.automatic_budgets().unwrap_or_default();
         let expanded = if definition == "paper" {
-            definitions::columns(&phis, &budgets)
+            definitions::paper_columns(&budgets)
         } else {
-            definitions::expand(definition, &phis, &budgets)
+            definitions::expand(definition, &Phi::PAPER, &budgets)
         };
         let expanded = expanded.map_err(engine(py))?;
         Ok(expanded.iter().map(|definition| definition.id()).collect())
@@ -318,9 +313,9 @@ impl Audit {
         if let Some(place) = self.by_finding(subgroup) {
             return Ok(place);
         }
-        let wanted = Wanted::parse(subgroup, &audit.features)
+        let conditions = Conditions::parse(subgroup, &audit.features)
             .map_err(|error| failure::usage(py, format!("`{subgroup}`: {error}")))?;
-        let items = wanted.exactly();
+        let items = conditions.exactly();
         let is_it =
             |place: &usize| items.as_deref() == Some(audit.subgroups[*place].predicate.items());
         (0..audit.subgroups.len()).find(is_it).ok_or_else(|| {
@@ -529,8 +524,8 @@ impl Audit {
         if choice.least_cost {
             actions.push(ActionFilter::LeastCost);
         }
-        let wanted = choice.wanted.map(|text| {
-            Wanted::parse(&text, &audit.features).map_err(|error| failure::usage(py, error))
+        let conditions = choice.wanted.map(|text| {
+            Conditions::parse(&text, &audit.features).map_err(|error| failure::usage(py, error))
         });
         Ok(Showing {
             top: choice.top,
@@ -541,7 +536,7 @@ impl Audit {
                 all_actions: choice.all_actions,
                 actions,
             },
-            wanted: wanted.transpose()?,
+            conditions: conditions.transpose()?,
             passing: choice.passing,
         })
     }

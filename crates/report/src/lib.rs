@@ -5,6 +5,7 @@
 //! file that starts from it and one line in [`FORMS`]. A [`Csc`] is the comparative subgroup
 //! counterfactual of one subgroup under one definition, which all forms show.
 
+mod conditions;
 mod csc;
 pub mod csv;
 pub mod diff;
@@ -21,9 +22,9 @@ mod record;
 mod report;
 pub mod sheets;
 pub mod text;
-mod wanted;
 
-pub use self::csc::{Condition, Csc, CscGroup, Recourse};
+pub use self::conditions::Conditions;
+pub use self::csc::{Condition, Csc, CscAction, CscGroup};
 pub use self::diff::Diff;
 pub use self::finding::finding_id;
 pub use self::forms::{FORMS, Form};
@@ -31,4 +32,3 @@ pub use self::grid::{Grid, Side};
 pub use self::html::html;
 pub use self::record::{BaseRate, BaseRates, ModelOrigin, Origin, Record, TrainingNote, VERSION};
 pub use self::report::{Column, HEADLINES, Report, Showing};
-pub use self::wanted::Wanted;

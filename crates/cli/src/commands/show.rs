@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use facts_report::text::{self, Palette, count, percent};
-use facts_report::{FORMS, Record, Report, Wanted, evidence, finding_id, overview};
+use facts_report::{Conditions, FORMS, Record, Report, evidence, finding_id, overview};
 use facts_run::{Config, Failure, Listener, definitions_for, files, saved};
 
 use super::audit::form;
@@ -119,7 +119,7 @@ fn find(report: &Report<'_>, wanted: &str) -> Result<usize, Failure> {
             ))
         });
     }
-    let parsed = Wanted::parse(wanted, &audit.features);
+    let parsed = Conditions::parse(wanted, &audit.features);
     let parsed = parsed.map_err(|why| Failure::usage(format!("--subgroup: {why}")))?;
     let items = parsed.exactly().ok_or_else(|| {
         Failure::usage(format!(
