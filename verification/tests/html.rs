@@ -187,11 +187,11 @@ fn findings(report: &Report<'_>, column: &Column) -> Vec<Value> {
         let verdict = said.lines().rev().nth(support.len()).unwrap_or_default();
         let sides: Vec<Value> = csc.groups.iter().map(|group| {
             let covered = percent(Share::new(group.members, group.affected));
-            let ways: Vec<Value> = group.recourses.iter().map(|recourse| json!([
-                format!("Make {}", recourse.change),
-                effectiveness(recourse.flips, group.members),
-                format!("cost {}", number(recourse.cost)),
-                recourse.interval.map(|i| format!("{} interval {}", csc.confidence(), words::shares(&i))),
+            let ways: Vec<Value> = group.actions.iter().map(|action| json!([
+                format!("Make {}", action.change),
+                effectiveness(action.flips, group.members),
+                format!("cost {}", number(action.cost)),
+                action.interval.map(|i| format!("{} interval {}", csc.confidence(), words::shares(&i))),
             ])).collect();
             json!({
                 "name": group.name.trim(),

@@ -16,13 +16,13 @@ use facts_engine::ranking::Ranking;
 use facts_models::train::{Splitting, split};
 use facts_reproduce::authors::{Lists, Measure, Tables};
 use facts_reproduce::tables::ADULT;
-use facts_reproduce::{EXPERIMENTS, Experiment, Made, Run, Variant, compare, document};
+use facts_reproduce::{EXPERIMENTS, Experiment, Reproduction, Run, Variant, compare, document};
 use facts_run::{Config, Silent, Table};
 use facts_verification::{adult_audit, adult_model, adult_rows};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-fn made() -> Made {
+fn made() -> Reproduction {
     let experiment = Experiment::named("adult-sex").unwrap();
     Run::new(experiment, Variant::Authors).run(&Silent).unwrap()
 }
@@ -168,7 +168,7 @@ struct ColumnFingerprint {
 }
 
 impl Fingerprint {
-    fn of(made: &Made) -> Self {
+    fn of(made: &Reproduction) -> Self {
         let audit = &made.record.audit;
         let budgets = audit.automatic_budgets().unwrap();
         let definitions = paper_columns(&budgets).unwrap();

@@ -217,6 +217,15 @@ share! {
     Phi, "the effectiveness φ"
 }
 
+impl Phi {
+    /// The two of the paper: 0.3 and 0.7.
+    pub const PAPER: [Self; 2] = [Self::tenths(3), Self::tenths(7)];
+
+    const fn tenths(digits: u64) -> Self {
+        Self(Decimal { digits, scale: 1 })
+    }
+}
+
 impl Support {
     /// One percent.
     pub(crate) const ONE_PERCENT: Self = Self(Decimal {

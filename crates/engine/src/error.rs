@@ -1,9 +1,9 @@
 //! What can go wrong, in words that name the thing and the remedy.
 
-use strsim::levenshtein;
 use thiserror::Error;
 
 use crate::phase::Phase;
+use crate::similar::probably_meant;
 
 /// Everything that can stop the engine.
 ///
@@ -537,19 +537,8 @@ fn fitting(fits: &Option<f64>) -> String {
 
 /// " (did you mean `x`?)" when a known name is close to the one given.
 fn did_you_mean(given: &str, known: &[String]) -> String {
-    let near = known
-        .iter()
-        .map(|name| {
-            (
-                levenshtein(&given.to_lowercase(), &name.to_lowercase()),
-                name,
-            )
-        })
-        .min()
-        .filter(|&(steps, _)| steps <= 1 + given.chars().count() / 4);
-    near.map_or_else(String::new, |(_, name)| {
-        format!(" (did you mean `{name}`?)")
-    })
+    let meant = probably_meant(given, known.iter().map(String::as_str));
+    meant.map_or_else(String::new, |name| format!(" (did you mean `{name}`?)"))
 }
 
 #[cfg(test)]

@@ -29,6 +29,7 @@ mod phase;
 pub mod population;
 pub mod ranking;
 mod rows;
+pub mod similar;
 pub mod subgroups;
 mod watch;
 

@@ -5,12 +5,12 @@ use facts_engine::ranking::{ActionFilter, Filters};
 use facts_engine::subgroups::Predicate;
 use thiserror::Error;
 
+use crate::conditions::Conditions;
 use crate::finding::finding_id;
 use crate::forms::FORMS;
 use crate::record::Record;
 use crate::report::{Report, Showing};
 use crate::text::count;
-use crate::wanted::Wanted;
 
 /// Why a question about an audit cannot be answered.
 #[derive(Debug, Error)]
@@ -131,7 +131,7 @@ impl Choice {
                 all_actions: self.all_actions,
                 actions,
             },
-            wanted: wanted.transpose()?,
+            conditions: wanted.transpose()?,
             passing: self.passing,
         })
     }
@@ -199,8 +199,8 @@ impl Record {
     }
 
     /// A condition on predicates.
-    fn condition(&self, text: &str) -> Result<Wanted, AskError> {
-        Wanted::parse(text, &self.audit.features).map_err(|why| AskError::Condition {
+    fn condition(&self, text: &str) -> Result<Conditions, AskError> {
+        Conditions::parse(text, &self.audit.features).map_err(|why| AskError::Condition {
             text: text.to_owned(),
             why,
         })

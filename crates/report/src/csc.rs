@@ -9,17 +9,20 @@ use serde::Serialize;
 
 use crate::evidence::{self, FindingEvidence};
 use crate::finding::finding_id;
-use crate::json::Real;
+use crate::json::JsonNumber;
 
 /// One subgroup under one definition: who they are, what each group can do, and whom it favours.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Csc {
     /// The finding's id: the same in every audit that speaks of it.
     pub finding: String,
+    /// The subgroup, by its place in the audit.
+    #[serde(skip)]
+    pub subgroup: usize,
     /// The subgroup's rank; none if it is fair.
     pub rank: Option<u32>,
     /// The unfairness score.
-    #[serde(serialize_with = "Real::write")]
+    #[serde(serialize_with = "JsonNumber::write")]
     pub score: f64,
     /// The worse-off groups.
     pub against: Vec<String>,
@@ -58,18 +61,17 @@ pub struct CscGroup {
     /// All its affected.
     pub affected: u64,
     /// What the definition compares.
-    #[serde(serialize_with = "Real::write_value")]
+    #[serde(serialize_with = "JsonNumber::write_value")]
     pub value: GroupValue,
     /// How far that may be off, if the finding was looked at closely.
     pub interval: Option<BootstrapIntervals>,
     /// What the definition lists for it, cheapest first.
-    #[serde(rename = "actions")]
-    pub recourses: Vec<Recourse>,
+    pub actions: Vec<CscAction>,
 }
 
 /// One action and how well it works for a group.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Recourse {
+pub struct CscAction {
     /// What changes, as one reads it.
     pub change: String,
     /// What it costs.
@@ -93,9 +95,9 @@ impl Csc {
         let subgroup = &audit.subgroups[place];
         let id = ranking.definition.as_str();
         let assessment = &shown.ranked.assessment;
-        let recourse = |g: usize, action: usize| {
+        let listed = |g: usize, action: usize| {
             let flips = subgroup.flips(action, g);
-            Recourse {
+            CscAction {
                 change: subgroup
                     .change(action, &audit.changes)
                     .text(&audit.features),
@@ -113,7 +115,7 @@ impl Csc {
             affected: audit.groups[g].affected,
             value: assessment.values[g],
             interval: evidence.and_then(|found| evidence::of_value(found, id, place, g)),
-            recourses: actions.iter().map(|&action| recourse(g, action)).collect(),
+            actions: actions.iter().map(|&action| listed(g, action)).collect(),
         };
         let predicate = audit.text(&subgroup.predicate);
         let condition = |item: &facts_engine::subgroups::Item| {
@@ -130,6 +132,7 @@ impl Csc {
                 id,
                 audit.groups.iter().map(|group| group.name.as_str()),
             ),
+            subgroup: place,
             rank: shown.ranked.rank,
             score: assessment.score,
             against: assessment
@@ -152,15 +155,25 @@ impl Csc {
         evidence::words::confidence(alpha)
     }
 
+    /// Its rank in words.
+    pub(crate) fn standing(&self) -> String {
+        self.rank
+            .map_or("Fair".into(), |rank| format!("Rank {rank}"))
+    }
+
+    /// Whether the finding passes; none if it is fair or was not tested.
+    fn tested(&self) -> Option<bool> {
+        let evidence = self.evidence.as_ref().filter(|_| !self.against.is_empty());
+        evidence?.passes()
+    }
+
     /// Whether the finding was tested and passes.
     pub fn passes(&self) -> bool {
-        let passes = self.evidence.as_ref().and_then(FindingEvidence::passes);
-        !self.against.is_empty() && passes == Some(true)
+        self.tested() == Some(true)
     }
 
     /// Whether the finding was tested and does not pass: it is shown in grey.
     pub fn is_grey(&self) -> bool {
-        let passes = self.evidence.as_ref().and_then(FindingEvidence::passes);
-        !self.against.is_empty() && passes == Some(false)
+        self.tested() == Some(false)
     }
 }

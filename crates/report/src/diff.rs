@@ -10,13 +10,12 @@ use facts_engine::population::Levels;
 use facts_engine::{Audit, Error};
 use serde::Serialize;
 
-use crate::evidence::Stands;
 use crate::evidence::words::level;
 use crate::finding::finding_id;
 use crate::grid::{Grid, Side, escape};
-use crate::json::Real;
+use crate::json::JsonNumber;
 use crate::record::Record;
-use crate::report::Report;
+use crate::report::{Column, Report};
 use crate::text::{Palette, count, number, styled, visible};
 
 /// The version of the form of a diff in JSON.
@@ -47,7 +46,7 @@ pub enum Standing {
         /// Its rank.
         rank: u32,
         /// Its score.
-        #[serde(serialize_with = "Real::write")]
+        #[serde(serialize_with = "JsonNumber::write")]
         score: f64,
         /// The worse-off groups.
         against: Vec<String>,
@@ -106,23 +105,28 @@ impl Diff {
             let ids = definitions.iter();
             ids.map(|id| facts_engine::definitions::parse(id)).collect()
         };
-        let (old_report, new_report) = (Report::by(old, parse()?), Report::by(new, parse()?));
-        let (old_side, new_side) = (Audited::new(&old.audit), Audited::new(&new.audit));
+        let (old, new) = (Report::by(old, parse()?), Report::by(new, parse()?));
+        Ok(Self::of(&old, &new))
+    }
+
+    /// Compares two reports by the same definitions, in the same order.
+    pub fn of(old: &Report<'_>, new: &Report<'_>) -> Self {
+        let rankings = || old.columns.iter().map(|column| &column.ranking);
+        let definitions: Vec<String> = rankings().map(|r| r.definition.clone()).collect();
+        let (old_side, new_side) = (Audited::new(old), Audited::new(new));
         let mut diff = Self {
             kind: "facts-diff",
             version: DIFF_VERSION,
-            warnings: warnings(old, new, definitions),
-            definitions: definitions.to_vec(),
-            titles: (old_report.columns.iter())
-                .map(|column| column.ranking.title.clone())
-                .collect(),
+            warnings: warnings(old.record, new.record, &definitions),
+            titles: rankings().map(|r| r.title.clone()).collect(),
+            definitions,
             unchanged: 0,
             changed: Vec::new(),
         };
         let same_groups = old_side.groups().eq(new_side.groups());
-        for (c, definition) in definitions.iter().enumerate() {
-            let was = old_side.standings(&old_report, c);
-            let is = new_side.standings(&new_report, c);
+        for (old, new) in old.columns.iter().zip(&new.columns) {
+            let definition = &old.ranking.definition;
+            let (was, is) = (old_side.standings(old), new_side.standings(new));
             let mut changed = Vec::new();
             let mut meet =
                 |predicate: &str, side: &Audited<'_>, old: Standing, new: Standing| match compare(
@@ -162,7 +166,7 @@ impl Diff {
             });
             diff.changed.extend(changed);
         }
-        Ok(diff)
+        diff
     }
 
     /// The comparison as text, with at most `top` findings of each sort and definition.
@@ -347,16 +351,17 @@ fn compare(old: &Standing, new: &Standing) -> Option<Option<Change>> {
 
 /// One of the two audits, by the text of predicates.
 struct Audited<'a> {
-    audit: &'a Audit,
+    report: &'a Report<'a>,
     texts: Vec<String>,
     without: HashSet<String>,
 }
 
 impl<'a> Audited<'a> {
-    fn new(audit: &'a Audit) -> Self {
+    fn new(report: &'a Report<'a>) -> Self {
+        let audit = &report.record.audit;
         let text = |predicate| audit.text(predicate);
         Self {
-            audit,
+            report,
             texts: audit.subgroups.iter().map(|s| text(&s.predicate)).collect(),
             without: audit
                 .without_actions
@@ -367,17 +372,14 @@ impl<'a> Audited<'a> {
     }
 
     fn groups(&self) -> impl Iterator<Item = &str> {
-        self.audit.groups.iter().map(|group| group.name.as_str())
+        let groups = self.report.record.audit.groups.iter();
+        groups.map(|group| group.name.as_str())
     }
 
     /// How each ranked subgroup stands under one definition.
-    fn standings(&self, report: &Report<'_>, column: usize) -> HashMap<&str, Standing> {
-        let column = &report.columns[column];
+    fn standings(&self, column: &Column) -> HashMap<&str, Standing> {
+        let groups = &self.report.record.audit.groups;
         let ranked = column.ranking.ranked.iter();
-        let passes = |subgroup: usize| {
-            let stands = report.stands(column, subgroup);
-            stands.map(|stands| stands == Stands::FamilyWise)
-        };
         ranked
             .map(|ranked| {
                 let standing = match ranked.rank {
@@ -386,9 +388,9 @@ impl<'a> Audited<'a> {
                         rank,
                         score: ranked.assessment.score,
                         against: (ranked.assessment.against.iter())
-                            .map(|&g| self.audit.groups[g].name.clone())
+                            .map(|&g| groups[g].name.clone())
                             .collect(),
-                        passes: passes(ranked.subgroup),
+                        passes: self.report.passes(column, ranked.subgroup),
                     },
                 };
                 (self.texts[ranked.subgroup].as_str(), standing)

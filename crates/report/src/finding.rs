@@ -31,20 +31,12 @@ mod tests {
 
     #[test]
     fn each_part_counts() {
-        let id = finding_id("job = clerk", "equal-choice:0.3", ["F", "M"]);
+        let (job, choice, groups) = ("job = clerk", "equal-choice:0.3", ["F", "M"]);
+        let id = finding_id(job, choice, groups);
         assert_eq!(id.len(), 12);
-        assert_eq!(
-            id,
-            finding_id("job = clerk", "equal-choice:0.3", ["F", "M"])
-        );
-        assert_ne!(
-            id,
-            finding_id("job = clerk", "equal-choice:0.7", ["F", "M"])
-        );
-        assert_ne!(
-            id,
-            finding_id("job = clerks", "equal-choice:0.3", ["F", "M"])
-        );
-        assert_ne!(id, finding_id("job = clerk", "equal-choice:0.3", ["FM"]));
+        assert_eq!(id, finding_id(job, choice, groups));
+        assert_ne!(id, finding_id(job, "equal-choice:0.7", groups));
+        assert_ne!(id, finding_id("job = clerks", choice, groups));
+        assert_ne!(id, finding_id(job, choice, ["FM"]));
     }
 }

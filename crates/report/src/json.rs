@@ -21,12 +21,12 @@ pub const REPORT_VERSION: u32 = 1;
 /// A number that may be infinite.
 #[derive(Serialize)]
 #[serde(untagged)]
-pub(crate) enum Real {
+pub(crate) enum JsonNumber {
     Finite(f64),
     Infinite(&'static str),
 }
 
-impl From<f64> for Real {
+impl From<f64> for JsonNumber {
     fn from(number: f64) -> Self {
         if number.is_finite() {
             Self::Finite(number)
@@ -36,7 +36,7 @@ impl From<f64> for Real {
     }
 }
 
-impl Real {
+impl JsonNumber {
     pub(crate) fn write<S: Serializer>(number: &f64, serializer: S) -> Result<S::Ok, S::Error> {
         Self::from(*number).serialize(serializer)
     }
@@ -76,22 +76,22 @@ struct Document<'a> {
     sizes: &'a Sizes,
     subgroups: Subgroups,
     suppression: &'a Option<Suppression>,
-    evidence: Option<Support<'a>>,
+    evidence: Option<EvidenceSummary<'a>>,
     definitions: Vec<Definition<'a>>,
     aggregated_rankings: AggregatedRankings,
 }
 
 /// How evidence was gathered, and what of it is not about one finding of the audit.
 #[derive(Serialize)]
-struct Support<'a> {
+struct EvidenceSummary<'a> {
     gathering: &'a Gathering,
     variants: Option<&'a [String]>,
-    hold_out: Option<Held<'a>>,
+    hold_out: Option<HoldOutSummary<'a>>,
 }
 
 /// Findings among one part of the people, tested among the others.
 #[derive(Serialize)]
-struct Held<'a> {
+struct HoldOutSummary<'a> {
     share: f64,
     found_among: &'a [u64],
     tested_among: &'a [u64],
@@ -107,7 +107,7 @@ struct HeldFinding<'a> {
     left: Option<f64>,
 }
 
-impl<'a> Held<'a> {
+impl<'a> HoldOutSummary<'a> {
     fn new(report: &Report<'_>, held: &'a HoldOut) -> Self {
         let findings = held.findings.iter().map(|held| HeldFinding {
             finding: report.finding_id(&held.predicate, &held.definition),
@@ -172,7 +172,7 @@ pub fn json(report: &Report<'_>, showing: &Showing) -> Result<Vec<u8>, serde_jso
             Definition {
                 id: &ranking.definition,
                 title: &ranking.title,
-                question: column.kind().map_or("", |kind| kind.about),
+                question: column.definition.kind().question,
                 unfair: ranking.unfair().len(),
                 fair: ranking.ranked.len() - ranking.unfair().len(),
                 suppressed: ranking.suppressed.len(),
@@ -214,10 +214,10 @@ pub fn json(report: &Report<'_>, showing: &Showing) -> Result<Vec<u8>, serde_jso
             without_actions: audit.without_actions.len(),
         },
         suppression: &audit.suppression,
-        evidence: report.evidence().map(|found| Support {
+        evidence: report.evidence().map(|found| EvidenceSummary {
             gathering: &found.gathering,
             variants: found.stability.as_ref().map(|s| s.variants.as_slice()),
-            hold_out: (found.hold_out.as_ref()).map(|held| Held::new(report, held)),
+            hold_out: (found.hold_out.as_ref()).map(|held| HoldOutSummary::new(report, held)),
         }),
         definitions: definitions.collect(),
         aggregated_rankings: report.aggregated_rankings(),

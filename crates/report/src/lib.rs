@@ -6,6 +6,7 @@
 //! counterfactual of one subgroup under one definition, which all forms show.
 
 mod ask;
+mod conditions;
 mod csc;
 pub mod csv;
 pub mod diff;
@@ -22,10 +23,10 @@ mod record;
 mod report;
 pub mod sheets;
 pub mod text;
-mod wanted;
 
 pub use self::ask::{AskError, Choice};
-pub use self::csc::{Condition, Csc, CscGroup, Recourse};
+pub use self::conditions::Conditions;
+pub use self::csc::{Condition, Csc, CscAction, CscGroup};
 pub use self::diff::Diff;
 pub use self::finding::finding_id;
 pub use self::forms::{FORMS, Form};
@@ -33,4 +34,3 @@ pub use self::grid::{Grid, Side};
 pub use self::html::html;
 pub use self::record::{BaseRate, BaseRates, ModelOrigin, Origin, Record, TrainingNote, VERSION};
 pub use self::report::{Column, HEADLINES, Report, Showing};
-pub use self::wanted::Wanted;

@@ -31,9 +31,8 @@ pub fn markdown(report: &Report<'_>, showing: &Showing) -> String {
     let _ = writeln!(text, "{}", overview::ranking_analysis(report).markdown());
     for column in &report.columns {
         let _ = writeln!(text, "## {}\n", escape(&column.ranking.title));
-        if let Some(kind) = column.kind() {
-            let _ = writeln!(text, "{} {}\n", kind.about, kind.worse_off);
-        }
+        let kind = column.definition.kind();
+        let _ = writeln!(text, "{} {}\n", kind.question, kind.worse_off);
         let findings = report.findings(column, showing);
         if let Some(line) = words::of_definition(report, column) {
             let _ = writeln!(text, "{}\n", escape(&line));
@@ -77,9 +76,7 @@ fn hold_out(report: &Report<'_>) -> String {
 }
 
 fn of_finding(csc: &Csc) -> String {
-    let rank = csc
-        .rank
-        .map_or_else(|| "Fair".to_owned(), |rank| format!("Rank {rank}"));
+    let rank = csc.standing();
     let grey = if csc.is_grey() {
         " (does not pass)"
     } else {
@@ -95,10 +92,10 @@ fn of_finding(csc: &Csc) -> String {
             count(group.members),
             count(group.affected)
         );
-        if group.recourses.is_empty() {
+        if group.actions.is_empty() {
             text += "  - No recourse for this subgroup.\n";
         }
-        for action in &group.recourses {
+        for action in &group.actions {
             let _ = writeln!(
                 text,
                 "  - Make {} with effectiveness **{}** (cost {}{})",

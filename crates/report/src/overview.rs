@@ -1,12 +1,13 @@
 //! What an audit covered, before any finding: for the terminal and for Markdown.
 
+use facts_engine::Group;
 use facts_engine::distribution::{Count, Share};
 use facts_engine::ranking::Ranked;
 
 use crate::evidence::{Stands, words};
 use crate::grid::{Grid, Side};
 use crate::report::{Column, Report};
-use crate::text::{SUPPRESSED, count, number, percent, value};
+use crate::text::{SUPPRESSED, count, effectiveness, number, percent, value};
 
 /// What was audited, line by line: a heading, and what it says.
 pub fn facts(report: &Report<'_>) -> Vec<(&'static str, String)> {
@@ -164,9 +165,15 @@ pub(crate) fn group_names(report: &Report<'_>) -> Vec<String> {
     groups.map(|group| group.name.clone()).collect()
 }
 
+/// A column of numbers for each group.
+fn of_groups(report: &Report<'_>, before: &str) -> Vec<(String, Side)> {
+    let groups = report.record.audit.groups.iter();
+    let name = |group: &Group| format!("{before}{}", group.name.trim());
+    groups.map(|group| (name(group), Side::Right)).collect()
+}
+
 /// The ranking analysis: how many share rank 1, and against whom the findings are.
 pub fn ranking_analysis(report: &Report<'_>) -> Grid {
-    let groups = &report.record.audit.groups;
     let mut columns = vec![
         ("definition".to_owned(), Side::Left),
         ("unfair".to_owned(), Side::Right),
@@ -176,12 +183,8 @@ pub fn ranking_analysis(report: &Report<'_>) -> Grid {
     if has_evidence {
         columns.push(("pass".to_owned(), Side::Right));
     }
-    for group in groups {
-        columns.push((format!("against {}", group.name.trim()), Side::Right));
-    }
-    for group in groups {
-        columns.push((format!("in top 10%: {}", group.name.trim()), Side::Right));
-    }
+    columns.extend(of_groups(report, "against "));
+    columns.extend(of_groups(report, "in top 10%: "));
     let mut grid = Grid::new(columns);
     let analysis = report.ranking_analysis();
     for (column, row) in report.columns.iter().zip(&analysis.rows) {
@@ -225,11 +228,7 @@ pub fn aggregated_rankings(report: &Report<'_>) -> Grid {
 pub fn all_definitions(report: &Report<'_>, subgroup: usize) -> Grid {
     let groups = &report.record.audit.groups;
     let mut columns = vec![("definition".to_owned(), Side::Left)];
-    columns.extend(
-        groups
-            .iter()
-            .map(|g| (g.name.trim().to_owned(), Side::Right)),
-    );
+    columns.extend(of_groups(report, ""));
     columns.extend([
         ("score".to_owned(), Side::Right),
         ("rank".to_owned(), Side::Right),
@@ -244,12 +243,8 @@ pub fn all_definitions(report: &Report<'_>, subgroup: usize) -> Grid {
     let mut grid = Grid::new(columns);
     for column in &report.columns {
         let title = column.ranking.title.clone();
-        let ranked = column
-            .ranking
-            .ranked
-            .iter()
-            .find(|r| r.subgroup == subgroup);
-        let Some(ranked) = ranked else {
+        let mut ranked = column.ranking.ranked.iter();
+        let Some(ranked) = ranked.find(|ranked| ranked.subgroup == subgroup) else {
             grid.row([title, SUPPRESSED.to_owned()]);
             continue;
         };
@@ -299,22 +294,13 @@ pub fn all_actions(report: &Report<'_>, subgroup: usize) -> Grid {
     let audit = &report.record.audit;
     let subgroup = &audit.subgroups[subgroup];
     let mut columns = vec![("cost".to_owned(), Side::Right)];
-    columns.extend(
-        audit
-            .groups
-            .iter()
-            .map(|g| (g.name.trim().to_owned(), Side::Right)),
-    );
+    columns.extend(of_groups(report, ""));
     columns.push(("change".to_owned(), Side::Left));
     let mut grid = Grid::new(columns);
     for (a, action) in subgroup.actions.iter().enumerate() {
         let mut row = vec![number(action.cost)];
-        for g in 0..audit.groups.len() {
-            row.push(crate::text::effectiveness(
-                subgroup.flips(a, g),
-                subgroup.members[g],
-            ));
-        }
+        let share = |g: usize| effectiveness(subgroup.flips(a, g), subgroup.members[g]);
+        row.extend((0..audit.groups.len()).map(share));
         row.push(subgroup.change(a, &audit.changes).text(&audit.features));
         grid.row(row);
     }
@@ -328,11 +314,7 @@ pub fn distributions(report: &Report<'_>, subgroup: usize) -> Grid {
     let subgroup = &audit.subgroups[subgroup];
     let mut columns = vec![("cost up to".to_owned(), Side::Right)];
     for viewpoint in [Micro, Macro] {
-        let named = audit
-            .groups
-            .iter()
-            .map(|g| format!("{viewpoint} {}", g.name.trim()));
-        columns.extend(named.map(|name| (name, Side::Right)));
+        columns.extend(of_groups(report, &format!("{viewpoint} ")));
     }
     let mut grid = Grid::new(columns);
     for (level, cost) in subgroup.cost_levels.iter().enumerate() {

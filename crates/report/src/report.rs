@@ -6,10 +6,10 @@ use facts_engine::Error;
 use facts_engine::definitions::{self, Definition};
 use facts_engine::ranking::{AggregatedRankings, Filters, Ranking, RankingAnalysis};
 
+use crate::conditions::Conditions;
 use crate::csc::Csc;
 use crate::finding::finding_id;
 use crate::record::Record;
-use crate::wanted::Wanted;
 
 /// What is shown of an audit for which nobody named definitions: one question each about who gets out
 /// at all, what it costs, and how much choice there is.
@@ -44,8 +44,8 @@ pub struct Showing {
     pub top: usize,
     /// What is left out.
     pub filters: Filters,
-    /// Only subgroups whose predicate says so.
-    pub wanted: Option<Wanted>,
+    /// Only subgroups whose predicate meets them.
+    pub conditions: Option<Conditions>,
     /// Only findings that pass.
     pub passing: bool,
 }
@@ -61,16 +61,6 @@ impl Showing {
             },
             ..Self::default()
         }
-    }
-}
-
-impl Column {
-    /// The kind of definition, for its explanation.
-    pub fn kind(&self) -> Option<&'static definitions::Kind> {
-        let name = self.ranking.definition.split(':').next();
-        definitions::KINDS
-            .iter()
-            .find(|kind| Some(kind.name) == name)
     }
 }
 
@@ -110,8 +100,8 @@ impl<'a> Report<'a> {
             .iter()
             .filter(|shown| {
                 let predicate = &audit.subgroups[shown.ranked.subgroup].predicate;
-                let wanted = showing.wanted.as_ref();
-                wanted.is_none_or(|wanted| wanted.admits(predicate))
+                let conditions = showing.conditions.as_ref();
+                conditions.is_none_or(|conditions| conditions.admit(predicate))
             })
             .take(showing.top)
             .map(|shown| Csc::new(audit, self.evidence(), &column.ranking, shown))

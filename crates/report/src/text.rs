@@ -6,7 +6,7 @@ use anstyle::{AnsiColor, Style};
 use facts_engine::definitions::GroupValue;
 use facts_engine::distribution::{Count, Share};
 
-use crate::csc::{Csc, CscGroup, Recourse};
+use crate::csc::{Csc, CscAction, CscGroup};
 use crate::evidence::{self, grids, words};
 use crate::overview;
 use crate::report::{Report, Showing};
@@ -16,8 +16,8 @@ use crate::report::{Report, Showing};
 pub struct Palette {
     /// Who is spoken of.
     pub who: Style,
-    /// What makes a way out.
-    pub way: Style,
+    /// How often an action works.
+    pub effect: Style,
     /// That there is no way out, and whom the bias is against.
     pub bias: Style,
     /// That there is no bias.
@@ -32,7 +32,7 @@ impl Palette {
     /// No styles at all.
     pub const PLAIN: Self = Self {
         who: Style::new(),
-        way: Style::new(),
+        effect: Style::new(),
         bias: Style::new(),
         fair: Style::new(),
         aside: Style::new(),
@@ -42,7 +42,7 @@ impl Palette {
     /// For a terminal.
     pub const COLOURED: Self = Self {
         who: Style::new().bold(),
-        way: AnsiColor::Cyan.on_default(),
+        effect: AnsiColor::Cyan.on_default(),
         bias: AnsiColor::Red.on_default().bold(),
         fair: AnsiColor::Green.on_default(),
         aside: Style::new().dimmed(),
@@ -117,7 +117,6 @@ pub fn findings(report: &Report<'_>, showing: &Showing, palette: &Palette) -> St
     let mut text = String::new();
     for column in &report.columns {
         let ranking = &column.ranking;
-        let about = column.kind().map_or("", |kind| kind.about);
         let counts = format!(
             "{} of {} subgroups unfair",
             count(ranking.unfair().len() as u64),
@@ -126,7 +125,10 @@ pub fn findings(report: &Report<'_>, showing: &Showing, palette: &Palette) -> St
         text += &format!(
             "{}\n{}\n\n",
             styled(palette.heading, &ranking.title),
-            styled(palette.aside, format!("{about} {counts}."))
+            styled(
+                palette.aside,
+                format!("{} {counts}.", column.definition.kind().question)
+            )
         );
         let findings = report.findings(column, showing);
         if let Some(evidence) = words::of_definition(report, column) {
@@ -151,9 +153,7 @@ pub fn findings(report: &Report<'_>, showing: &Showing, palette: &Palette) -> St
 fn listed(findings: &[Csc], palette: &Palette) -> String {
     let mut text = String::new();
     for finding in findings {
-        let rank = finding
-            .rank
-            .map_or_else(|| "Fair".to_owned(), |rank| format!("Rank {rank}"));
+        let rank = finding.standing();
         let id = styled(palette.aside, format!("finding {}", finding.finding));
         text += &format!("{rank}, {id}\n{}\n", csc(finding, palette));
     }
@@ -190,12 +190,8 @@ fn effect(csc: &Csc, palette: &Palette) -> String {
         let verdict = styled(palette.fair, format!("Fair by {}.", csc.definition));
         return text + &format!("    {verdict}\n");
     }
-    let against: Vec<String> = csc
-        .against
-        .iter()
-        .map(|name| format!("'{}'", name.trim()))
-        .collect();
-    let against: Vec<String> = against.iter().map(|name| visible(name)).collect();
+    let against = csc.against.iter();
+    let against: Vec<String> = against.map(|name| format!("'{}'", name.trim())).collect();
     let bias = styled(
         palette.bias,
         format!("Bias against {}", against.join(" and ")),
@@ -218,18 +214,18 @@ fn of_group(group: &CscGroup, confidence: &str, palette: &Palette) -> String {
         "    Protected subgroup '{}', {covered}\n",
         styled(palette.who, group.name.trim())
     );
-    if group.recourses.is_empty() {
+    if group.actions.is_empty() {
         let none = styled(palette.bias, "No recourse for this subgroup.");
         return text + &format!("        {none}\n");
     }
-    for Recourse {
+    for CscAction {
         change,
         cost,
         flips,
         interval,
-    } in &group.recourses
+    } in &group.actions
     {
-        let effectiveness = styled(palette.way, effectiveness(*flips, group.members));
+        let effectiveness = styled(palette.effect, effectiveness(*flips, group.members));
         text += &format!(
             "        Make {} with effectiveness {effectiveness} (cost {}{})\n",
             visible(change),
@@ -312,15 +308,15 @@ mod tests {
 
     #[test]
     fn a_finding_reads_like_the_papers() {
-        let group = |name: &str, members, affected, recourses| CscGroup {
+        let group = |name: &str, members, affected, actions| CscGroup {
             name: name.to_owned(),
             members,
             affected,
             value: GroupValue::Cost(f64::INFINITY),
             interval: None,
-            recourses,
+            actions,
         };
-        let recourse = Recourse {
+        let action = CscAction {
             change: "occupation = Exec-managerial".to_owned(),
             cost: 4.0,
             flips: Count::Known(31),
@@ -328,11 +324,12 @@ mod tests {
         };
         let mut csc = Csc {
             finding: "0123456789ab".to_owned(),
+            subgroup: 0,
             items: Vec::new(),
             significant: None,
             predicate: "age = (41.0, 50.0], occupation = Sales".to_owned(),
             groups: vec![
-                group("Male", 78, 6_612, vec![recourse]),
+                group("Male", 78, 6_612, vec![action]),
                 group("Female", 64, 4_101, Vec::new()),
             ],
             definition: "Equal Cost of Effectiveness (macro, φ = 0.3)".to_owned(),
@@ -351,7 +348,7 @@ If age = (41.0, 50.0], occupation = Sales:
 ";
         assert_eq!(csc.to_string(), expected);
         // Where there is evidence, an interval joins the cost.
-        csc.groups[0].recourses[0].interval = Some(Interval {
+        csc.groups[0].actions[0].interval = Some(Interval {
             low: 0.288,
             high: 0.515,
         });

@@ -26,7 +26,7 @@ fn text_says_how_it_was_gathered_who_passes_and_what_was_held_out() {
     let report = Report::new(&record).unwrap();
     let page = text::report(&report, &Showing::top(3), &Palette::PLAIN);
     for said in [
-        "Evidence   seed 1, α = 0.05; tests of 6 definitions from 1,000 shuffles; intervals from 1,000 resamples for the first 1 finding of each definition, and as many that pass; stability in 20 variants; hold-out: found among 50% of the people, tested among the rest\n",
+        "Evidence   seed 1, α = 0.05; tests of 6 definitions from 1,000 permutations; bootstrap intervals from 1,000 resamples for the first 1 finding of each definition, and as many that pass; stability in 20 variants; hold-out: found among 50% of the people, tested among the rest\n",
         "\n1 of ",
         " passes at α = 0.05 family-wise; 2 stand by false discovery rate; the rest is compatible with chance. In ",
         // 9 of 25, as tables of exact intervals have it.
@@ -83,7 +83,7 @@ fn too_few_resamples_and_a_tiny_level_are_told_as_they_are() {
     let gathering = &mut record.evidence.as_mut().unwrap().gathering;
     (gathering.resamples, gathering.alpha) = (399, 0.05);
     let said = evidence::words::about(&record);
-    let rough = "intervals from 399 resamples (ends are rough: α = 0.05 needs 400 or more) for the";
+    let rough = "bootstrap intervals from 399 resamples (ends are rough: α = 0.05 needs 400 or more) for the";
     assert!(said.contains(rough), "{said}");
     let gathering = &mut record.evidence.as_mut().unwrap().gathering;
     (gathering.resamples, gathering.alpha, gathering.detailed) = (400, 0.000_001, 0);
@@ -149,7 +149,7 @@ fn the_headline_is_of_those_that_pass_alone() {
     assert!(said[2].ends_with("(p times 6), 5 pass."), "{said:?}");
     record.evidence.as_mut().unwrap().gathering.shuffles = 99;
     let said = evidence::headline(&Report::new(&record).unwrap());
-    let too_few = "by itself; 99 shuffles are too few to tell what passes for all 6 together.";
+    let too_few = "by itself; 99 permutations are too few to tell what passes for all 6 together.";
     assert!(said[2].ends_with(too_few), "{said:?}");
 
     // Where none passes, nobody is named, and that is not fairness.

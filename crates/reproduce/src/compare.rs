@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::authors::{Lists, Measure, Tables};
 use crate::experiments::Variant;
 use crate::published::{self, Published, Showcased, equals_print};
-use crate::run::Made;
+use crate::run::Reproduction;
 
 /// The decimals of the paper's scores and aggregated rankings, trailing zeros left out.
 const DECIMALS: usize = 3;
@@ -258,7 +258,7 @@ fn trimmed(value: f64, decimals: usize) -> String {
 }
 
 /// Puts an audit beside what the paper prints about its experiment.
-pub fn compare(made: &Made) -> Result<Comparison, Failure> {
+pub fn compare(made: &Reproduction) -> Result<Comparison, Failure> {
     let experiment = made.experiment;
     let published = (experiment.published()).map_err(|error| {
         Failure::data(format!("what is printed of {}: {error}", experiment.name))

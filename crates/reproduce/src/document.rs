@@ -3,6 +3,7 @@
 use facts_report::sheets::{Cells, Sheet};
 use facts_report::{Grid, Side};
 
+use crate::authors::Measure;
 use crate::compare::{Agreement, Cell, Comparison, ShownBeside};
 use crate::experiments::{EXPERIMENTS, Variant};
 
@@ -68,18 +69,15 @@ impl Document {
 
 /// A definition's id in a few words, as they fit a table.
 fn short(id: &str) -> String {
-    match id.split(':').collect::<Vec<_>>().as_slice() {
-        ["equal-cost-of-effectiveness", viewpoint, phi] => {
-            format!("Cost of Effectiveness, {viewpoint}, φ {phi}")
-        }
-        ["equal-choice", phi] => format!("Choice for Recourse, φ {phi}"),
-        ["equal-effectiveness", "micro"] => "Effectiveness".to_owned(),
-        ["equal-effectiveness-within-budget", _, budget] => {
-            format!("Effectiveness within Budget, c {budget}")
-        }
-        ["equal-mean-recourse"] => "Conditional Mean Recourse".to_owned(),
-        ["fair-trade-off", ..] => "Effectiveness–Cost Trade-Off".to_owned(),
-        _ => id.to_owned(),
+    match Measure::parse(id) {
+        Some(Measure::CostMacro(phi)) => format!("Cost of Effectiveness, macro, φ {phi}"),
+        Some(Measure::CostMicro(phi)) => format!("Cost of Effectiveness, micro, φ {phi}"),
+        Some(Measure::Choice(phi)) => format!("Choice for Recourse, φ {phi}"),
+        Some(Measure::Effectiveness) => "Effectiveness".to_owned(),
+        Some(Measure::WithinBudget(budget)) => format!("Effectiveness within Budget, c {budget}"),
+        Some(Measure::MeanRecourse) => "Conditional Mean Recourse".to_owned(),
+        Some(Measure::TradeOff) => "Effectiveness–Cost Trade-Off".to_owned(),
+        None => id.to_owned(),
     }
 }
 

@@ -18,4 +18,4 @@ pub use self::compare::{
     RankingBeside, RankingRowBeside, ScoreBeside, ShownBeside, compare,
 };
 pub use self::experiments::{EXPERIMENTS, Experiment, Variant};
-pub use self::run::{Made, Run};
+pub use self::run::{Reproduction, Run};

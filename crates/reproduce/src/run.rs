@@ -45,7 +45,7 @@ enum Rows {
 
 /// An experiment that was run.
 #[derive(Debug)]
-pub struct Made {
+pub struct Reproduction {
     /// Which.
     pub experiment: &'static Experiment,
     /// With whose split and model.
@@ -73,7 +73,7 @@ impl Run<'_> {
     }
 
     /// Runs it.
-    pub fn run(&self, listener: &dyn Listener) -> Result<Made, Failure> {
+    pub fn run(&self, listener: &dyn Listener) -> Result<Reproduction, Failure> {
         let mut config = self.config()?;
         listener.step("reading the table");
         let (table, given, split_and_model) = match self.rows(&config)? {
@@ -122,7 +122,7 @@ impl Run<'_> {
             }
         };
         let (record, individuals) = run_with(&config, &table, given, listener)?;
-        Ok(Made {
+        Ok(Reproduction {
             experiment: self.experiment,
             variant: self.variant,
             split_and_model,

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use arrow_array::RecordBatch;
 use facts_engine::population::{Column, Value};
-use facts_reproduce::{Experiment, Made, Run, Variant, compare};
-use facts_run::{Failure, Kind, Silent};
+use facts_reproduce::{Experiment, Reproduction, Run, Variant, compare};
+use facts_run::{Failure, FailureKind, Silent};
 
 /// Writes a table as CSV, as the real files are.
 fn write(folder: &Path, name: &str, table: &RecordBatch) -> PathBuf {
@@ -36,7 +36,7 @@ fn write(folder: &Path, name: &str, table: &RecordBatch) -> PathBuf {
     path
 }
 
-fn run(name: &str, path: &Path) -> Result<Made, Failure> {
+fn run(name: &str, path: &Path) -> Result<Reproduction, Failure> {
     let experiment = Experiment::named(name).unwrap();
     let run = Run {
         data: Some(path),
@@ -82,7 +82,7 @@ fn another_file_is_refused_with_what_is_missing() {
     let ads = facts_stand_in::ad_campaign(100, 7);
     let path = write(folder.path(), "ads.csv", &ads);
     let failure = run("ssl", &path).unwrap_err();
-    assert_eq!(failure.kind, Kind::Usage);
+    assert_eq!(failure.kind, FailureKind::Usage);
     let text = failure.to_string();
     assert!(text.starts_with("data.keep names the column `RACE CODE CD`; the table has: religion"));
     assert!(

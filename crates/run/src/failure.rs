@@ -210,7 +210,7 @@ impl From<TrainError> for Failure {
             TrainError::Parameter { .. }
             | TrainError::UnknownColumn { .. }
             | TrainError::Seed { .. } => Self::usage(error),
-            TrainError::OneClass { .. }
+            TrainError::OneOutcome
             | TrainError::Column { .. }
             | TrainError::TooMany { .. }
             | TrainError::Table(_) => Self::data(error),

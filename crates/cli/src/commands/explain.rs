@@ -46,10 +46,10 @@ micro: each member of a group chooses their own action. macro: one action is cho
 φ (PHI) is a share of a group, c (COST) a budget.
 "
     .to_owned();
-    for kind in KINDS {
+    for syntax in KINDS {
         page += &format!(
             "\n  {}\n      {}\n      {}\n",
-            kind.usage, kind.about, kind.worse_off
+            syntax.usage, syntax.kind.question, syntax.kind.worse_off
         );
     }
     page

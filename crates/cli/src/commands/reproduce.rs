@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use facts_report::{Report, Showing, csv};
 use facts_reproduce::document::{self, Rules};
-use facts_reproduce::{Comparison, EXPERIMENTS, Experiment, Made, Run, Variant, compare};
+use facts_reproduce::{Comparison, EXPERIMENTS, Experiment, Reproduction, Run, Variant, compare};
 use facts_run::{Failure, Listener, files, files::Files, saved};
 
 use crate::args::{ReproduceArgs, RulesArg, VariantArg};
@@ -81,7 +81,7 @@ pub(crate) fn reproduce(args: ReproduceArgs, reporter: &Reporter) -> Result<Exit
 /// Writes the comparison, the audit and all reports.
 fn write(
     folder: &Path,
-    made: &Made,
+    made: &Reproduction,
     comparison: &Comparison,
     rules: Rules,
     reporter: &Reporter,

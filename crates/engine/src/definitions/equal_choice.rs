@@ -1,23 +1,29 @@
 //! **Equal Choice for Recourse (φ)**: does each group have as many actions that work?
 //!
 //! Compares the number of valid actions whose effectiveness is at least φ (macro only: an action
-//! counts for a group as a whole). The group with fewer is worse off. A score of 0 means equally
-//! many, none included; the score is never infinite.
-//!
-//! *Choose it* when people differ in which action suits them, so that one way out is not as good as
-//! five. *Not* when actions overlap so much that their number says little.
+//! counts for a group as a whole).
 
-use super::{Assessment, Definition, Kind, Parameter, compare};
+use super::{Assessment, Definition, Kind, Parameter, Required, Syntax, compare};
 use crate::decimal::Phi;
 use crate::distribution::{Pooled, Subgroup, Viewpoint};
 
-pub(super) const KIND: Kind = Kind {
+const KIND: Kind = Kind {
     name: "equal-choice",
-    usage: "equal-choice:PHI",
-    about: "Does each group have as many actions that work for at least a share φ of it?",
+    title: "Equal Choice for Recourse",
+    question: "Does each group have as many actions that work for at least a share φ of it?",
+    compares: "The number of actions that work for at least a share φ of the group.",
     worse_off: "The group with fewer such actions is worse off.",
-    parameters: &[Parameter::Phi],
-    parse: |parameters| Ok(Box::new(EqualChoice::new(parameters.phi()?))),
+    zero: "Each group has equally many such actions, possibly none.",
+    infinity: "Does not occur: the number of actions is finite.",
+    choose: "People differ in which action suits them, so one way out is not as good as five.",
+    beware: "Actions overlap so much that their number says little.",
+};
+
+pub(super) const SYNTAX: Syntax = Syntax {
+    kind: &KIND,
+    usage: "equal-choice:PHI",
+    required: &[Required::Phi],
+    parse: |parts| Ok(Box::new(EqualChoice::new(parts.phi()?))),
 };
 
 /// Each group has as many sufficiently effective actions to choose from.
@@ -44,12 +50,16 @@ impl EqualChoice {
 }
 
 impl Definition for EqualChoice {
-    fn id(&self) -> String {
-        format!("{}:{}", KIND.name, self.phi)
+    fn kind(&self) -> &'static Kind {
+        &KIND
     }
 
-    fn title(&self) -> String {
-        format!("Equal Choice for Recourse (φ = {})", self.phi)
+    fn parameters(&self) -> Vec<Parameter> {
+        vec![Parameter::Phi(self.phi)]
+    }
+
+    fn viewpoint(&self) -> Option<Viewpoint> {
+        Some(Viewpoint::Macro)
     }
 
     fn assess(&self, subgroup: &Subgroup) -> Option<Assessment> {

@@ -1,28 +1,32 @@
 //! **Equal Cost of Effectiveness (φ)**: what does it cost each group until a share φ gets out?
 //!
-//! Compares `ecd⁻¹(φ)`, the least cost at which a share φ of the group achieves recourse. The group
-//! for which that is dearer is worse off; a group that never gets there pays ∞. The score is ∞ when
-//! one group gets there and another does not, and 0 when all pay the same or none gets there.
-//!
-//! *Choose it* when "most people can" is the goal and the price is the question. *Not* when no φ
-//! stands out: the finding can hinge on a single person at the threshold.
+//! Compares `ecd⁻¹(φ)`, the least cost at which a share φ of the group achieves recourse; a
+//! group that never gets there pays ∞.
 
-use super::{Assessment, Definition, Kind, Parameter, SCORE_GAP, compare};
+use super::{Assessment, Definition, Kind, Parameter, Required, SCORE_GAP, Syntax, compare};
 use crate::decimal::Phi;
 use crate::distribution::{Pooled, Subgroup, Viewpoint};
 
-pub(super) const KIND: Kind = Kind {
+const KIND: Kind = Kind {
     name: "equal-cost-of-effectiveness",
-    usage: "equal-cost-of-effectiveness:micro|macro:PHI",
-    about: "Does it cost each group as much until a share φ of it achieves recourse?",
+    title: "Equal Cost of Effectiveness",
+    question: "Does it cost each group as much until a share φ of it achieves recourse?",
+    compares: "The least cost at which a share φ of the group achieves recourse.",
     worse_off: "The group that has to pay more is worse off; ∞ means that it never gets there, whatever it pays.",
-    parameters: &[Parameter::Viewpoint, Parameter::Phi],
-    parse: |parameters| {
-        let viewpoint = parameters.viewpoint()?;
-        Ok(Box::new(EqualCostOfEffectiveness::new(
-            viewpoint,
-            parameters.phi()?,
-        )))
+    zero: "Each group pays the same until a share φ is out, or none ever gets there.",
+    infinity: "One group gets there and another never does, whatever it pays.",
+    choose: "“Most people can” is the goal, and the price is the question.",
+    beware: "No φ stands out: the finding can hinge on a single person at the threshold.",
+};
+
+pub(super) const SYNTAX: Syntax = Syntax {
+    kind: &KIND,
+    usage: "equal-cost-of-effectiveness:micro|macro:PHI",
+    required: &[Required::Viewpoint, Required::Phi],
+    parse: |parts| {
+        let viewpoint = parts.viewpoint()?;
+        let phi = parts.phi()?;
+        Ok(Box::new(EqualCostOfEffectiveness::new(viewpoint, phi)))
     },
 };
 
@@ -47,15 +51,15 @@ impl EqualCostOfEffectiveness {
 }
 
 impl Definition for EqualCostOfEffectiveness {
-    fn id(&self) -> String {
-        format!("{}:{}:{}", KIND.name, self.viewpoint, self.phi)
+    fn kind(&self) -> &'static Kind {
+        &KIND
     }
 
-    fn title(&self) -> String {
-        format!(
-            "Equal Cost of Effectiveness ({}, φ = {})",
-            self.viewpoint, self.phi
-        )
+    fn parameters(&self) -> Vec<Parameter> {
+        vec![
+            Parameter::Viewpoint(self.viewpoint),
+            Parameter::Phi(self.phi),
+        ]
     }
 
     fn assess(&self, subgroup: &Subgroup) -> Option<Assessment> {

@@ -1,22 +1,28 @@
 //! **Equal Effectiveness**: can as large a share of each group achieve recourse, whatever it costs?
 //!
 //! Compares `ecd(∞)`: micro, the share of members for whom at least one action works; macro, the
-//! effectiveness of the single best action. The group with the lower share is worse off. A score of
-//! 0 means equal shares; the score is never infinite.
-//!
-//! *Choose it* when costs are unknown or contested: it does not look at them. *Not* when everybody
-//! can get out somehow and the question is how dearly they pay.
+//! effectiveness of the single best action.
 
-use super::{Assessment, Definition, Kind, Parameter, compare};
+use super::{Assessment, Definition, Kind, Parameter, Required, Syntax, compare};
 use crate::distribution::{DecidingCount, Pooled, Subgroup, Viewpoint};
 
-pub(super) const KIND: Kind = Kind {
+const KIND: Kind = Kind {
     name: "equal-effectiveness",
-    usage: "equal-effectiveness:micro|macro",
-    about: "Can as large a share of each group achieve recourse, whatever it costs?",
+    title: "Equal Effectiveness",
+    question: "Can as large a share of each group achieve recourse, whatever it costs?",
+    compares: "The share of each group that can achieve recourse at any cost.",
     worse_off: "The group of which a smaller share can get out is worse off.",
-    parameters: &[Parameter::Viewpoint],
-    parse: |parameters| Ok(Box::new(EqualEffectiveness::new(parameters.viewpoint()?))),
+    zero: "The same share of each group can get out.",
+    infinity: "Does not occur: shares differ by at most 1.",
+    choose: "Costs are unknown or contested: this definition does not look at them.",
+    beware: "Everybody can get out somehow, and the question is how dearly they pay.",
+};
+
+pub(super) const SYNTAX: Syntax = Syntax {
+    kind: &KIND,
+    usage: "equal-effectiveness:micro|macro",
+    required: &[Required::Viewpoint],
+    parse: |parts| Ok(Box::new(EqualEffectiveness::new(parts.viewpoint()?))),
 };
 
 /// The same share of each group can achieve recourse.
@@ -33,12 +39,12 @@ impl EqualEffectiveness {
 }
 
 impl Definition for EqualEffectiveness {
-    fn id(&self) -> String {
-        format!("{}:{}", KIND.name, self.viewpoint)
+    fn kind(&self) -> &'static Kind {
+        &KIND
     }
 
-    fn title(&self) -> String {
-        format!("Equal Effectiveness ({})", self.viewpoint)
+    fn parameters(&self) -> Vec<Parameter> {
+        vec![Parameter::Viewpoint(self.viewpoint)]
     }
 
     fn assess(&self, subgroup: &Subgroup) -> Option<Assessment> {

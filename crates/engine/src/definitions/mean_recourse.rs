@@ -2,25 +2,30 @@
 //!
 //! Micro only. Compares the mean, over the members who have an action that works for them, of the
 //! cost of their cheapest one; ∞ for a group in which nobody has one. With `c_infinity` set, the
-//! mean is over all members, those without recourse at that cost. The dearer group is worse off. A
-//! score of 0 means equal means, or that no group has recourse; ∞ means that one has and another
-//! has not.
-//!
-//! *Choose it* for the classic question, "how much harder is it on average?" *Not* alone: the
-//! conditional mean looks away from those who have no way out, and a single dear case moves it.
+//! mean is over all members, those without recourse at that cost.
 
-use super::{Assessment, Definition, Kind, compare};
+use super::{Assessment, Definition, Kind, Parameter, Syntax, compare};
 use crate::distribution::{Pooled, Subgroup, Viewpoint};
 use crate::error::Error;
 
-pub(super) const KIND: Kind = Kind {
+const KIND: Kind = Kind {
     name: "equal-mean-recourse",
-    usage: "equal-mean-recourse[:C_INFINITY]",
-    about: "Does the cheapest way out cost the members of each group as much on average?",
+    title: "Equal (Conditional) Mean Recourse",
+    question: "Does the cheapest way out cost the members of each group as much on average?",
+    compares: "The mean cost of each member’s cheapest action that works, over those who have one; where a cost for having none is set, over all members.",
     worse_off: "The group that pays more is worse off; ∞ means that nobody of it has a way out.",
-    parameters: &[],
-    parse: |parameters| {
-        Ok(Box::new(match parameters.optional_decimal()? {
+    zero: "The means are equal, or no group has recourse at all.",
+    infinity: "Somebody in one group has a way out, and nobody in another has.",
+    choose: "The classic question: how much harder is it on average?",
+    beware: "It is the only one looked at: the conditional mean looks away from those without a way out, and a single dear case moves it.",
+};
+
+pub(super) const SYNTAX: Syntax = Syntax {
+    kind: &KIND,
+    usage: "equal-mean-recourse[:C_INFINITY]",
+    required: &[],
+    parse: |parts| {
+        Ok(Box::new(match parts.optional_decimal()? {
             None => EqualMeanRecourse::conditional(),
             Some(cost) => EqualMeanRecourse::over_all(cost.to_f64())?,
         }))
@@ -73,16 +78,25 @@ impl EqualMeanRecourse {
 }
 
 impl Definition for EqualMeanRecourse {
-    fn id(&self) -> String {
-        match self.c_infinity {
-            None => KIND.name.to_owned(),
-            Some(cost) => format!("{}:{cost}", KIND.name),
-        }
+    fn kind(&self) -> &'static Kind {
+        &KIND
+    }
+
+    fn parameters(&self) -> Vec<Parameter> {
+        let symbol = "c∞";
+        let cost = self.c_infinity.into_iter();
+        cost.map(|value| Parameter::Other { symbol, value })
+            .collect()
+    }
+
+    fn viewpoint(&self) -> Option<Viewpoint> {
+        Some(Viewpoint::Micro)
     }
 
     fn title(&self) -> String {
+        // The mean over all members is not conditional.
         match self.c_infinity {
-            None => "Equal (Conditional) Mean Recourse".to_owned(),
+            None => KIND.title.to_owned(),
             Some(cost) => format!("Equal Mean Recourse (c∞ = {cost})"),
         }
     }

@@ -2,33 +2,39 @@
 //!
 //! The score is the widest gap between the groups' effectiveness–cost distributions at any cost:
 //! the two-sample Kolmogorov–Smirnov statistic. The group that is lower at the widest gap (at the
-//! cheapest cost with that gap) is worse off; the values shown are those at that cost. A score of 0
-//! means identical distributions; the score is never infinite.
+//! cheapest cost with that gap) is worse off; the values shown are those at that cost.
 //!
 //! Micro only, the definition also tells whether the statistic D passes
 //! `√(−ln(α/2) · (n₀ + n₁) / (2·n₀·n₁))` with n the members. The macro curve is no empirical
 //! distribution, so no test is claimed for it.
-//!
-//! *Choose it* when no single budget or target can be defended. *Not* to say how large a price
-//! difference is: it measures shares.
 
-use super::{Assessment, Definition, Kind, Parameter, compare};
+use super::{Assessment, Definition, Kind, Parameter, Required, Syntax, compare};
 use crate::decimal::Decimal;
 use crate::distribution::{DecidingCount, PerGroup, Pooled, Share, Subgroup, Viewpoint};
 use crate::error::Error;
 
-pub(super) const KIND: Kind = Kind {
+const KIND: Kind = Kind {
     name: "fair-trade-off",
-    usage: "fair-trade-off:micro[:ALPHA]|macro",
-    about: "Do the groups fare alike at every budget?",
+    title: "Fair Effectiveness–Cost Trade-Off",
+    question: "Do the groups fare alike at every budget?",
+    compares: "The groups’ effectiveness–cost distributions at every cost; the score is the widest gap between them.",
     worse_off: "The group that is lower where the gap is widest is worse off.",
-    parameters: &[Parameter::Viewpoint],
-    parse: |parameters| {
-        let viewpoint = parameters.viewpoint()?;
+    zero: "The distributions are identical.",
+    infinity: "Does not occur: shares differ by at most 1.",
+    choose: "No single budget or target can be defended.",
+    beware: "The question is how large a difference in price is: this measures shares.",
+};
+
+pub(super) const SYNTAX: Syntax = Syntax {
+    kind: &KIND,
+    usage: "fair-trade-off:micro[:ALPHA]|macro",
+    required: &[Required::Viewpoint],
+    parse: |parts| {
+        let viewpoint = parts.viewpoint()?;
         let plain = FairTradeOff::new(viewpoint);
         Ok(Box::new(match viewpoint {
             Viewpoint::Macro => plain,
-            Viewpoint::Micro => match parameters.optional_decimal()? {
+            Viewpoint::Micro => match parts.optional_decimal()? {
                 None => plain,
                 Some(alpha) => plain.alpha(alpha)?,
             },
@@ -101,15 +107,16 @@ impl Gap {
 }
 
 impl Definition for FairTradeOff {
-    fn id(&self) -> String {
-        match self.viewpoint {
-            Viewpoint::Micro => format!("{}:micro:{}", KIND.name, self.alpha),
-            Viewpoint::Macro => format!("{}:macro", KIND.name),
-        }
+    fn kind(&self) -> &'static Kind {
+        &KIND
     }
 
-    fn title(&self) -> String {
-        format!("Fair Effectiveness–Cost Trade-Off ({})", self.viewpoint)
+    fn parameters(&self) -> Vec<Parameter> {
+        let mut parameters = vec![Parameter::Viewpoint(self.viewpoint)];
+        if self.viewpoint == Viewpoint::Micro {
+            parameters.push(Parameter::Alpha(self.alpha));
+        }
+        parameters
     }
 
     fn assess(&self, subgroup: &Subgroup) -> Option<Assessment> {

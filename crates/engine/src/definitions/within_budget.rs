@@ -1,24 +1,30 @@
 //! **Equal Effectiveness within Budget (c)**: what share of each group can get out for at most c?
 //!
-//! Compares `ecd(c)`. The group with the lower share is worse off. A group without any action in
-//! budget has the share 0. A score of 0 means equal shares; the score is never infinite.
-//!
-//! *Choose it* when there is a limit to what can be asked of people: a year of study, a sum of
-//! money. *Not* when the costs are only rough, since the budget cuts sharply.
+//! Compares `ecd(c)`. A group without any action in budget has the share 0.
 
-use super::{Assessment, Definition, Kind, Parameter, compare};
+use super::{Assessment, Definition, Kind, Parameter, Required, Syntax, compare};
 use crate::distribution::{DecidingCount, Pooled, Subgroup, Viewpoint};
 use crate::error::Error;
 
-pub(super) const KIND: Kind = Kind {
+const KIND: Kind = Kind {
     name: "equal-effectiveness-within-budget",
-    usage: "equal-effectiveness-within-budget:micro|macro:COST",
-    about: "Can as large a share of each group achieve recourse at no more than a given cost?",
+    title: "Equal Effectiveness within Budget",
+    question: "Can as large a share of each group achieve recourse at no more than a given cost?",
+    compares: "The share of each group that can achieve recourse at a cost of at most c.",
     worse_off: "The group of which a smaller share can get out within the budget is worse off; a group without any action in budget has the share 0.",
-    parameters: &[Parameter::Viewpoint, Parameter::Budget],
-    parse: |parameters| {
-        let viewpoint = parameters.viewpoint()?;
-        let budget = parameters.decimal()?.to_f64();
+    zero: "The same share of each group gets out within the budget.",
+    infinity: "Does not occur: shares differ by at most 1.",
+    choose: "There is a limit to what can be asked of people: a year of study, a sum of money.",
+    beware: "The costs are only rough: a budget cuts sharply.",
+};
+
+pub(super) const SYNTAX: Syntax = Syntax {
+    kind: &KIND,
+    usage: "equal-effectiveness-within-budget:micro|macro:COST",
+    required: &[Required::Viewpoint, Required::Budget],
+    parse: |parts| {
+        let viewpoint = parts.viewpoint()?;
+        let budget = parts.decimal()?.to_f64();
         Ok(Box::new(EqualEffectivenessWithinBudget::new(
             viewpoint, budget,
         )?))
@@ -47,17 +53,15 @@ impl EqualEffectivenessWithinBudget {
 }
 
 impl Definition for EqualEffectivenessWithinBudget {
-    fn id(&self) -> String {
-        format!("{}:{}:{}", KIND.name, self.viewpoint, self.budget)
+    fn kind(&self) -> &'static Kind {
+        &KIND
     }
 
-    fn title(&self) -> String {
-        // The id has the whole number; four decimals are enough to read.
-        let budget = (self.budget * 1e4).round() / 1e4;
-        format!(
-            "Equal Effectiveness within Budget ({}, c = {budget})",
-            self.viewpoint
-        )
+    fn parameters(&self) -> Vec<Parameter> {
+        vec![
+            Parameter::Viewpoint(self.viewpoint),
+            Parameter::Budget(self.budget),
+        ]
     }
 
     fn assess(&self, subgroup: &Subgroup) -> Option<Assessment> {

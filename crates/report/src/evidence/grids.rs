@@ -27,17 +27,8 @@ pub fn variants(followed: &Followed) -> Grid {
 /// The cells of one variant: what is different, score, rank, of how many, against whom, whether the
 /// finding holds.
 pub(crate) fn variant_cells(one: &super::Variant) -> [String; 6] {
-    let blank = String::new;
     let Some(outcome) = &one.outcome else {
-        let gone = "not ranked".to_owned();
-        return [
-            one.variant.clone(),
-            blank(),
-            gone,
-            blank(),
-            blank(),
-            "no".to_owned(),
-        ];
+        return [&one.variant, "", "not ranked", "", "", "no"].map(str::to_owned);
     };
     [
         one.variant.clone(),
@@ -88,21 +79,11 @@ pub(crate) fn held_out<'r>(report: &'r Report<'_>) -> Vec<(&'r str, &'r HeldOut)
 
 /// The cells of one finding that was held out, after its definition.
 pub(crate) fn held_out_cells(held: &HeldOut) -> [String; 8] {
-    let (predicate, against) = (held.predicate.clone(), names(&held.found_against));
-    let found = number(held.found_score);
+    let predicate = held.predicate.clone();
+    let (against, found) = (names(&held.found_against), number(held.found_score));
     let Some(tested) = &held.tested else {
-        let gone = "nobody to test".to_owned();
-        let blank = String::new;
-        return [
-            predicate,
-            against,
-            found,
-            gone,
-            blank(),
-            blank(),
-            blank(),
-            "no".to_owned(),
-        ];
+        let [nobody, no] = ["nobody to test", "no"];
+        return [&predicate, &against, &found, nobody, "", "", "", no].map(str::to_owned);
     };
     let turned = tested.score > 0.0 && tested.against != held.found_against;
     let left = if turned {

@@ -67,13 +67,13 @@ fn together(
     if 1.0 / (shuffles + 1) as f64 > limit {
         return Some(format!(
             "{each}; {} are too few to tell what passes for all {definitions} together.",
-            several(shuffles as u64, "shuffle")
+            several(shuffles as u64, "permutation")
         ));
     }
     let of_column = |(column, _): &(&Column, Tally)| {
         let ranked = column.ranking.unfair().iter();
         let tested = ranked.filter_map(|ranked| report.tested(column, ranked.subgroup));
-        tested.filter(|tested| tested.family_wise <= limit).count()
+        tested.filter(|tested| tested.passes(limit)).count()
     };
     let passing: usize = tested.iter().map(of_column).sum();
     Some(format!(

@@ -17,14 +17,14 @@ use facts_engine::{Audit, ranking::Ranking};
 use serde::Serialize;
 
 pub use self::headline::headline;
-pub use self::subgroup::{Part, of_subgroup};
-use crate::json::Real;
+pub use self::subgroup::{DefinitionEvidence, of_subgroup};
+use crate::json::JsonNumber;
 use crate::report::{Column, Report};
 
 /// A group with fewer members than this is named as small.
 pub const SMALL: u64 = 30;
 
-/// Of fewer members than this, drawing again tells nothing.
+/// Of fewer members than this, a bootstrap tells nothing.
 pub const TOO_FEW: u64 = 5;
 
 /// What supports one finding.
@@ -61,7 +61,7 @@ pub struct FindingTest {
     /// What it stands against.
     pub stands: Stands,
     /// The smallest score that would have passed alone; none if no score could.
-    #[serde(serialize_with = "Real::write_optional")]
+    #[serde(serialize_with = "JsonNumber::write_optional")]
     pub least_score: Option<f64>,
 }
 
@@ -140,7 +140,7 @@ pub struct Tally {
 impl Stands {
     /// What a subgroup that was tested stands against.
     pub fn new(tested: &Tested, alpha: f64) -> Self {
-        if tested.family_wise <= alpha {
+        if tested.passes(alpha) {
             Self::FamilyWise
         } else if tested.false_discovery <= alpha {
             Self::FalseDiscovery
@@ -180,6 +180,17 @@ impl<'a> Report<'a> {
         Some(Stands::new(self.tested(column, subgroup)?, alpha))
     }
 
+    /// Whether an unfair subgroup passes; none if it is not known.
+    pub fn passes(&self, column: &Column, subgroup: usize) -> Option<bool> {
+        let alpha = self.evidence()?.gathering.alpha;
+        Some(self.tested(column, subgroup)?.passes(alpha))
+    }
+
+    /// Whether any of the definitions was tested.
+    pub fn is_tested(&self) -> bool {
+        self.columns.iter().any(|c| self.tests(c).is_some())
+    }
+
     /// How many findings of a definition pass; none if it was not tested.
     pub fn tally(&self, column: &Column) -> Option<Tally> {
         let alpha = self.evidence()?.gathering.alpha;
@@ -196,7 +207,7 @@ impl<'a> Report<'a> {
             cut_off: tests.cut_off,
         };
         for tested in unfair.iter().filter_map(|ranked| tested(ranked.subgroup)) {
-            tally.family_wise += usize::from(tested.family_wise <= alpha);
+            tally.family_wise += usize::from(tested.passes(alpha));
             tally.false_discovery += usize::from(tested.false_discovery <= alpha);
         }
         Some(tally)
@@ -206,8 +217,7 @@ impl<'a> Report<'a> {
     pub fn passing(&self, column: &Column) -> Ranking {
         let mut ranking = column.ranking.clone();
         ranking.ranked.retain(|ranked| {
-            let stands = self.stands(column, ranked.subgroup);
-            ranked.rank.is_some() && stands == Some(Stands::FamilyWise)
+            ranked.rank.is_some() && self.passes(column, ranked.subgroup) == Some(true)
         });
         ranking
     }

@@ -9,7 +9,7 @@ use crate::text::{value, visible};
 
 /// What supports the findings about a subgroup by one definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct DefinitionEvidence {
     /// Which definition.
     pub title: String,
     /// What there is, as text.
@@ -18,7 +18,7 @@ pub struct Part {
 
 /// What supports the findings about a subgroup: a part for each definition under which it was looked
 /// at closely.
-pub fn of_subgroup(report: &Report<'_>, subgroup: usize) -> Vec<Part> {
+pub fn of_subgroup(report: &Report<'_>, subgroup: usize) -> Vec<DefinitionEvidence> {
     let Some(found) = report.evidence() else {
         return Vec::new();
     };
@@ -28,7 +28,7 @@ pub fn of_subgroup(report: &Report<'_>, subgroup: usize) -> Vec<Part> {
         let audit = &report.record.audit;
         let evidence = of_finding(audit, found, &column.ranking.definition, subgroup);
         let is_close = evidence.intervals.is_some() || evidence.stability.is_some();
-        is_close.then(|| Part {
+        is_close.then(|| DefinitionEvidence {
             title: format!("Evidence by {}", column.ranking.title),
             text: in_full(report, found, column, ranked, &evidence),
         })

@@ -35,10 +35,11 @@ fn finding(test: Option<FindingTest>) -> Csc {
         affected: 1_000,
         value: GroupValue::Share(Share::new(1, members)),
         interval: None,
-        recourses: Vec::new(),
+        actions: Vec::new(),
     };
     Csc {
         finding: "0123456789ab".to_owned(),
+        subgroup: 0,
         rank: Some(1),
         score: 0.31,
         against: vec!["Female".to_owned()],

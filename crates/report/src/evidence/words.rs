@@ -36,14 +36,14 @@ fn parts(evidence: &Evidence) -> Vec<String> {
         shuffles => format!(
             "tests of {} from {}",
             many(evidence.tests.len(), "definition"),
-            many(shuffles, "shuffle")
+            many(shuffles, "permutation")
         ),
     });
     parts.push(match how.resamples {
-        0 => "no intervals from resamples".to_owned(),
+        0 => "no bootstrap intervals".to_owned(),
         _ if how.detailed == 0 => "no finding looked at closely".to_owned(),
         resamples => format!(
-            "intervals from {}{} for the first {} of each definition, and as many that pass",
+            "bootstrap intervals from {}{} for the first {} of each definition, and as many that pass",
             many(resamples, "resample"),
             roughly(how),
             many(how.detailed, "finding"),

@@ -10,14 +10,13 @@
 
 mod page;
 mod payload;
-mod words;
 
 use askama::Template;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
-use self::page::Page;
+use self::page::{Document, Page};
 use crate::report::Report;
 
 const STYLE: &str = concat!(
@@ -39,17 +38,6 @@ const SCRIPT: &str = concat!(
     include_str!("assets/explorer.js"),
     include_str!("assets/main.js"),
 );
-
-#[derive(Template)]
-#[template(path = "report.html")]
-struct Document<'a> {
-    policy: &'a str,
-    style: &'a str,
-    charting: &'a str,
-    script: &'a str,
-    payload: &'a str,
-    page: &'a Page,
-}
 
 /// The report as one self-contained HTML page.
 pub fn html(report: &Report<'_>) -> String {

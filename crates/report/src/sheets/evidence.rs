@@ -6,7 +6,7 @@ use facts_engine::evidence::{
 use facts_engine::ranking::Ranked;
 
 use super::Sheet;
-use crate::evidence::{Stands, Tally};
+use crate::evidence::Tally;
 use crate::report::{Column, Report};
 
 /// How many findings of each definition stand: a row for each, without numbers if it was not tested.
@@ -39,10 +39,9 @@ pub(super) fn add_tests(
     rows: &[(&Column, usize, Option<&Ranked>)],
     sheet: &mut Sheet,
 ) {
-    let Some(evidence) = report.evidence() else {
+    if report.evidence().is_none() {
         return;
-    };
-    let alpha = evidence.gathering.alpha;
+    }
     let tested: Vec<Option<&Tested>> = (rows.iter())
         .map(|&(column, subgroup, ranked)| {
             ranked?;
@@ -53,11 +52,11 @@ pub(super) fn add_tests(
     sheet.number("p", number(|one| one.p));
     sheet.number("family_wise", number(|one| one.family_wise));
     sheet.number("false_discovery", number(|one| one.false_discovery));
-    let passes = |(one, row): (&Option<&Tested>, &(&Column, usize, Option<&Ranked>))| {
-        let is_unfair = row.2.is_some_and(|ranked| ranked.rank.is_some());
-        one.map(|one| is_unfair && Stands::new(one, alpha) == Stands::FamilyWise)
+    let passes = |&(column, subgroup, ranked): &(&Column, usize, Option<&Ranked>)| {
+        let passes = report.passes(column, subgroup)?;
+        Some(passes && ranked?.rank.is_some())
     };
-    sheet.flag("passes", tested.iter().zip(rows).map(passes));
+    sheet.flag("passes", rows.iter().map(passes));
     sheet.number(
         "least_score",
         tested.iter().map(|one| one.and_then(|one| one.least_score)),

@@ -1,5 +1,8 @@
 //! The paper's columns, each computed from a list as the authors' code does.
 
+use facts_engine::definitions;
+use facts_engine::distribution::Viewpoint;
+
 use super::lists::{Listed, Step};
 
 /// One column of the paper's tables.
@@ -35,18 +38,18 @@ pub struct Assessed {
 impl Measure {
     /// The column for a definition's id, such as `equal-choice:0.7`, if the paper has it.
     pub fn parse(id: &str) -> Option<Self> {
-        let parts: Vec<&str> = id.split(':').collect();
-        let number = |text: &str| text.parse::<f64>().ok();
-        Some(match parts.as_slice() {
-            ["equal-cost-of-effectiveness", "macro", phi] => Self::CostMacro(number(phi)?),
-            ["equal-cost-of-effectiveness", "micro", phi] => Self::CostMicro(number(phi)?),
-            ["equal-choice", phi] => Self::Choice(number(phi)?),
-            ["equal-effectiveness", "micro"] => Self::Effectiveness,
-            ["equal-effectiveness-within-budget", "micro", budget] => {
-                Self::WithinBudget(number(budget)?)
+        let definition = definitions::parse(id).ok()?;
+        let phi = || Some(definition.phi()?.get().to_f64());
+        Some(match (definition.kind().name, definition.viewpoint()?) {
+            ("equal-cost-of-effectiveness", Viewpoint::Macro) => Self::CostMacro(phi()?),
+            ("equal-cost-of-effectiveness", Viewpoint::Micro) => Self::CostMicro(phi()?),
+            ("equal-choice", _) => Self::Choice(phi()?),
+            ("equal-effectiveness", Viewpoint::Micro) => Self::Effectiveness,
+            ("equal-effectiveness-within-budget", Viewpoint::Micro) => {
+                Self::WithinBudget(definition.budget()?)
             }
-            ["equal-mean-recourse"] => Self::MeanRecourse,
-            ["fair-trade-off", "micro", ..] => Self::TradeOff,
+            ("equal-mean-recourse", _) if definition.parameters().is_empty() => Self::MeanRecourse,
+            ("fair-trade-off", Viewpoint::Micro) => Self::TradeOff,
             _ => return None,
         })
     }

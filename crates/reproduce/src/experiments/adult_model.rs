@@ -46,5 +46,6 @@ pub fn authors_model() -> Result<AdditiveModel, serde_json::Error> {
         levels,
         numbers: numbers.map(|n| (n.feature, n.coef)).collect(),
         unseen: Unseen::Zero,
+        ..AdditiveModel::default()
     })
 }

@@ -429,13 +429,10 @@ impl Config {
 
     /// The φ asked for, or the paper's two.
     pub fn phis(&self) -> Result<Vec<facts_engine::Phi>, Failure> {
-        let given = self.report.phi.iter().map(|phi| phi.0.as_str());
-        let phis: Vec<&str> = if self.report.phi.is_empty() {
-            vec!["0.3", "0.7"]
-        } else {
-            given.collect()
-        };
-        let read = phis.iter().map(|phi| phi.parse());
+        if self.report.phi.is_empty() {
+            return Ok(facts_engine::Phi::PAPER.to_vec());
+        }
+        let read = self.report.phi.iter().map(|phi| phi.0.parse());
         read.collect::<Result<_, _>>()
             .map_err(Failure::engine_usage)
     }

@@ -125,7 +125,7 @@ class Explorer {
       })),
       { key: "score", heading: ["Score"], plain: "Score", number: true, cell: (s) => audit.score(column, s) },
       { key: "against", heading: ["Against"], plain: "Against", cell: (s) => againstNames(audit, column, s) },
-      ...(column.has_evidence ? [{
+      ...(audit.intervals ? [{
         key: "evidence",
         heading: ["Family-wise p"],
         plain: "Family-wise p",
@@ -151,7 +151,7 @@ class Explorer {
       element("option", { value: `${key} descending` }, `${plain}, falling`),
     ]);
     append(at("choose-sort"), [orders]);
-    at("choose-passing").closest("label").hidden = !this.column.has_evidence;
+    at("choose-passing").closest("label").hidden = !audit.intervals;
     for (const pager of document.querySelectorAll(".pager")) {
       append(pager, [
         element("button", { type: "button", class: "previous", on: { click: () => this.turn(-1) } }, "Previous"),

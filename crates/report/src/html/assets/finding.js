@@ -57,7 +57,7 @@ const SMALL = 30;
 
 /** What the test of a finding says, line by line, as the other forms of report say it. */
 function testLines(audit, column, s) {
-  if (!column.tests) return [column.has_evidence ? "Not tested: no test of this definition was asked for." : null];
+  if (!column.tests) return [audit.intervals ? "Not tested: no test of this definition was asked for." : null];
   const { tests } = column;
   const stands = audit.stands(column, s);
   const isFair = !audit.isUnfair(column, s);
@@ -95,7 +95,7 @@ function variantsTable(rows) {
 
 /** What supports a finding; nothing if no evidence was gathered. */
 function support(audit, column, s) {
-  if (!column.has_evidence || audit.isSuppressed(column, s)) return null;
+  if (!audit.intervals || audit.isSuppressed(column, s)) return null;
   const close = column.close[s] ?? { lines: [], variants: [] };
   const notClose = close.intervals || !column.tests || !audit.isUnfair(column, s) ? null : audit.intervals.not_close;
   const lines = [...testLines(audit, column, s), smallLine(audit, s), ...close.lines, notClose].filter(Boolean);
@@ -147,7 +147,7 @@ function scoresTable(audit, chosen, s) {
     element("td", { class: "number is-score" }, audit.score(column, s)),
     element("td", { class: "number is-rank" }, rankText(audit, column, s)),
     element("td", {}, againstNames(audit, column, s)),
-    column.has_evidence && [
+    audit.intervals && [
       element("td", { class: "number" }, familyWise(audit, column, s)),
       element("td", {}, passesText(audit, column, s))]);
   return element("table", { class: "scores" },
@@ -157,7 +157,7 @@ function scoresTable(audit, chosen, s) {
       element("th", { scope: "col", class: "number" }, "Score"),
       element("th", { scope: "col", class: "number" }, "Rank"),
       element("th", { scope: "col" }, "Against"),
-      chosen.has_evidence && [
+      audit.intervals && [
         element("th", { scope: "col", class: "number" }, "Family-wise p"),
         element("th", { scope: "col" }, "Passes")])),
     element("tbody", {}, audit.columns.map(row)));

@@ -1,8 +1,6 @@
 //! What the page says about evidence.
 
-use facts_engine::evidence::Gathering;
-
-use super::{Fact, several};
+use super::method::Fact;
 use crate::csc::Csc;
 use crate::evidence::{Stands, grids, words};
 use crate::record::Record;
@@ -10,28 +8,28 @@ use crate::report::Report;
 use crate::text::count;
 
 /// What supports one finding.
-pub(in super::super) struct Support {
+pub(super) struct Support {
     /// Whether it was tested and does not pass.
-    pub(in super::super) is_grey: bool,
-    pub(in super::super) passes: bool,
+    pub(super) is_grey: bool,
+    pub(super) passes: bool,
     /// What it stands against, in a word or two.
-    pub(in super::super) badge: &'static str,
-    pub(in super::super) lines: Vec<String>,
+    pub(super) badge: &'static str,
+    pub(super) lines: Vec<String>,
     /// How it fares in each variant of the audit; none if that was not asked for.
-    pub(in super::super) variants: Vec<[String; 6]>,
+    pub(super) variants: Vec<[String; 6]>,
 }
 
 /// Findings of one part of the people, tested among the others.
-pub(in super::super) struct HoldOutPart {
-    pub(in super::super) about: String,
-    pub(in super::super) rows: Vec<HoldOutRow>,
+pub(super) struct HoldOutPart {
+    pub(super) about: String,
+    pub(super) rows: Vec<HoldOutRow>,
 }
 
 /// One of them.
-pub(in super::super) struct HoldOutRow {
-    pub(in super::super) definition: String,
-    pub(in super::super) cells: [String; 8],
-    pub(in super::super) confirmed: bool,
+pub(super) struct HoldOutRow {
+    pub(super) definition: String,
+    pub(super) cells: [String; 8],
+    pub(super) confirmed: bool,
 }
 
 /// What supports a finding; none if no evidence was gathered.
@@ -76,39 +74,25 @@ pub(super) fn facts(record: &Record) -> Vec<Fact> {
     let Some(found) = &record.evidence else {
         return vec![Fact::text("Gathered", words::NONE)];
     };
-    let Gathering {
-        seed,
-        alpha,
-        shuffles,
-        resamples,
-        detailed,
-    } = found.gathering;
+    let how = &found.gathering;
     let many = |number: usize| count(number as u64);
-    let mut facts = vec![
-        Fact::text("Level α", words::level(alpha)),
-        Fact::text("Shuffles of each subgroup’s members", many(shuffles)),
-        Fact::text("Resamples for intervals", many(resamples)),
+    let asked = |told: Option<String>| told.unwrap_or_else(|| "not asked for".to_owned());
+    let (stability, held) = (found.stability.as_ref(), found.hold_out.as_ref());
+    let variants = stability.map(|found| words::several(found.variants.len() as u64, "variant"));
+    let share = held.map(|held| format!("found among {}", words::whole_percent(held.share)));
+    vec![
+        Fact::text("Level α", words::level(how.alpha)),
+        Fact::text(
+            "Permutations of each subgroup’s members",
+            many(how.shuffles),
+        ),
+        Fact::text("Bootstrap resamples for intervals", many(how.resamples)),
         Fact::text(
             "Findings of each definition looked at closely",
-            many(detailed),
+            many(how.detailed),
         ),
-        Fact::text("Seed", seed.to_string()),
-    ];
-    let stability = found.stability.as_ref();
-    facts.push(Fact::text(
-        "Stability",
-        stability.map_or_else(
-            || "not asked for".to_owned(),
-            |stability| several(stability.variants.len(), "variant"),
-        ),
-    ));
-    let held = found.hold_out.as_ref();
-    facts.push(Fact::text(
-        "Hold-out",
-        held.map_or_else(
-            || "not asked for".to_owned(),
-            |held| format!("found among {}", words::whole_percent(held.share)),
-        ),
-    ));
-    facts
+        Fact::text("Seed", how.seed.to_string()),
+        Fact::text("Stability", asked(variants)),
+        Fact::text("Hold-out", asked(share)),
+    ]
 }

@@ -17,7 +17,7 @@ use std::io::Write;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use facts_engine::Audit;
-use facts_engine::definitions::{GroupValue, Parameter};
+use facts_engine::definitions::GroupValue;
 use facts_engine::distribution::{Count, Subgroup, Viewpoint};
 use facts_engine::ranking::Ranked;
 use flate2::Compression;
@@ -54,7 +54,7 @@ struct HeaderGroup<'a> {
 struct HeaderColumn<'a> {
     id: &'a str,
     title: &'a str,
-    viewpoint: String,
+    viewpoint: Option<String>,
     phi: Option<f64>,
     budget: Option<f64>,
     /// The score of each rank, from rank 1, as it is shown.
@@ -65,8 +65,6 @@ struct HeaderColumn<'a> {
     tested: bool,
     /// Whether every action of every subgroup is listed.
     lists_all: bool,
-    /// Whether any evidence was gathered.
-    has_evidence: bool,
     /// The tests of the subgroups; none if the definition was not tested.
     evidence: Option<HeaderTests>,
     /// What was found by looking closely, by subgroup.
@@ -235,44 +233,21 @@ fn write_column<'a>(
     let tests = evidence::write_tests(report, column, &by_subgroup, numbers);
     let tied = ranking.unfair().chunk_by(|a, b| a.rank == b.rank);
     let first_of_each_rank = tied.filter_map(|tied| tied.first());
-    let parameter = |wanted| parameter(column, wanted);
     HeaderColumn {
         id: &ranking.definition,
         title: &ranking.title,
-        viewpoint: viewpoint(&ranking.definition).to_string(),
-        phi: parameter(Parameter::Phi),
-        budget: parameter(Parameter::Budget),
+        viewpoint: column.definition.viewpoint().map(|v| v.to_string()),
+        phi: column.definition.phi().map(|phi| phi.get().to_f64()),
+        budget: column.definition.budget(),
         scores: first_of_each_rank
             .map(|ranked| number(ranked.assessment.score))
             .collect(),
         values,
         tested,
         lists_all,
-        has_evidence: report.evidence().is_some(),
         evidence: tests,
         close: evidence::close(report, column),
     }
-}
-
-/// The viewpoint whose distribution a definition reads.
-pub(super) fn viewpoint(id: &str) -> Viewpoint {
-    // Choice counts actions that work for a group as a whole.
-    if id
-        .split(':')
-        .any(|part| part == "macro" || part == "equal-choice")
-    {
-        Viewpoint::Macro
-    } else {
-        Viewpoint::Micro
-    }
-}
-
-/// A number among the parameters of a definition, read from its id.
-fn parameter(column: &Column, wanted: Parameter) -> Option<f64> {
-    let parts = column.ranking.definition.split(':').skip(1);
-    let mut named = column.kind()?.parameters.iter().zip(parts);
-    let (_, text) = named.find(|(parameter, _)| **parameter == wanted)?;
-    text.parse().ok()
 }
 
 /// What a definition compares, group after group: parts of the members, or places among texts.

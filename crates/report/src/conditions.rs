@@ -5,12 +5,12 @@
 //! that speak of it, and `!=` those that do not contain the item.
 
 use facts_engine::population::Levels;
+use facts_engine::similar::{most_similar, probably_meant};
 use facts_engine::subgroups::{Item, Operator, Predicate};
-use strsim::levenshtein;
 
-/// Which predicates are wanted: all conditions must hold.
+/// Conditions that a predicate meets if all of them hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Wanted {
+pub struct Conditions {
     conditions: Vec<Condition>,
 }
 
@@ -21,7 +21,7 @@ enum Condition {
     SpeaksOf(u32),
 }
 
-impl Wanted {
+impl Conditions {
     /// Reads conditions joined by `and` or commas; the features and their levels decide where one
     /// ends, so that levels may contain commas.
     pub fn parse(text: &str, features: &[Levels]) -> Result<Self, String> {
@@ -32,8 +32,8 @@ impl Wanted {
         Ok(Self { conditions })
     }
 
-    /// Whether a predicate is wanted.
-    pub fn admits(&self, predicate: &Predicate) -> bool {
+    /// Whether a predicate meets them.
+    pub fn admit(&self, predicate: &Predicate) -> bool {
         let items = predicate.items();
         self.conditions.iter().all(|condition| match condition {
             Condition::Has(item) => items.contains(item),
@@ -123,7 +123,7 @@ fn conditions(text: &str, features: &[Levels]) -> Result<Vec<Condition>, String>
         }
         unknown_level.get_or_insert_with(|| {
             let given = rest.split(" and ").next().unwrap_or(rest).trim();
-            let hint = nearest(given, labels());
+            let hint = hint(given, labels());
             format!(
                 "feature `{}` has no level `{given}`{hint}",
                 features[f].name
@@ -132,7 +132,7 @@ fn conditions(text: &str, features: &[Levels]) -> Result<Vec<Condition>, String>
     }
     Err(first_failure.or(unknown_level).unwrap_or_else(|| {
         let given = text.split(['=', '<', '>', '!', ',']).next().unwrap_or(text);
-        let hint = nearest(given.trim(), names);
+        let hint = hint(given.trim(), names);
         format!("no feature is called `{}`{hint}", given.trim())
     }))
 }
@@ -165,26 +165,18 @@ fn beginnings<'t, 'n>(
 }
 
 /// What was perhaps meant, or what there is.
-fn nearest<'n>(given: &str, names: impl Iterator<Item = &'n str>) -> String {
-    let mut near: Vec<(usize, &str)> = names
-        .map(|name| {
-            (
-                levenshtein(&given.to_lowercase(), &name.to_lowercase()),
-                name,
-            )
-        })
-        .collect();
-    near.sort();
-    match near.first() {
-        Some((steps, name)) if *steps <= 1 + given.chars().count() / 4 => {
-            format!("; did you mean `{name}`?")
-        }
-        _ => {
-            let some: Vec<&str> = near.iter().take(8).map(|(_, name)| *name).collect();
-            let more = if near.len() > some.len() { ", …" } else { "" };
-            format!("; there are: {}{more}", some.join(", "))
-        }
+fn hint<'n>(given: &str, names: impl Iterator<Item = &'n str> + Clone) -> String {
+    if let Some(name) = probably_meant(given, names.clone()) {
+        return format!("; did you mean `{name}`?");
     }
+    let names = most_similar(given, names);
+    let some: Vec<&str> = names.iter().take(8).copied().collect();
+    let more = if names.len() > some.len() {
+        ", …"
+    } else {
+        ""
+    };
+    format!("; there are: {}{more}", some.join(", "))
 }
 
 #[cfg(test)]
@@ -229,9 +221,9 @@ mod tests {
     #[test]
     fn levels_may_contain_commas_and_the_word_and() {
         let features = features();
-        let read = |wanted: &str| -> Vec<String> {
-            let wanted = Wanted::parse(wanted, &features).unwrap();
-            wanted
+        let read = |given: &str| -> Vec<String> {
+            let given = Conditions::parse(given, &features).unwrap();
+            given
                 .conditions
                 .iter()
                 .map(|c| text(c, &features))
@@ -253,7 +245,12 @@ mod tests {
     #[test]
     fn a_shorter_level_is_meant_where_the_longer_leads_nowhere() {
         let features = features();
-        let read = |wanted: &str| Wanted::parse(wanted, &features).unwrap().conditions.len();
+        let read = |given: &str| {
+            Conditions::parse(given, &features)
+                .unwrap()
+                .conditions
+                .len()
+        };
         assert_eq!(read("job = sales and age = (16, 26]"), 2);
         assert_eq!(read("job = sales and marketing, age"), 2);
         assert_eq!(read("age-group = a, age = (16, 26]"), 2);
@@ -262,7 +259,7 @@ mod tests {
     #[test]
     fn a_wrong_condition_says_what_there_is() {
         let features = features();
-        let message = |wanted: &str| Wanted::parse(wanted, &features).unwrap_err();
+        let message = |given: &str| Conditions::parse(given, &features).unwrap_err();
         assert_eq!(
             message("jobs = clerk"),
             "no feature is called `jobs`; did you mean `job`?"
@@ -285,12 +282,12 @@ mod tests {
     #[test]
     fn a_predicate_is_found_by_its_own_text() {
         let features = features();
-        let wanted = Wanted::parse("job = clerk, age = (16, 26]", &features).unwrap();
-        let items = wanted.exactly().unwrap();
+        let given = Conditions::parse("job = clerk, age = (16, 26]", &features).unwrap();
+        let items = given.exactly().unwrap();
         let predicate: Predicate =
             serde_json::from_value(serde_json::to_value(items).unwrap()).unwrap();
         assert_eq!(predicate.text(&features), "age = (16, 26], job = clerk");
-        assert!(wanted.admits(&predicate));
-        assert_eq!(Wanted::parse("job", &features).unwrap().exactly(), None);
+        assert!(given.admit(&predicate));
+        assert_eq!(Conditions::parse("job", &features).unwrap().exactly(), None);
     }
 }
