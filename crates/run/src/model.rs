@@ -291,7 +291,7 @@ impl Lesson {
             || guessed_favourable(batches, &label),
             |text| Ok(text.0.clone()),
         )?;
-        let codes = config.data.missing_codes.clone();
+        let codes = config.data.missing_codes.clone().unwrap_or_default();
         let mut complete = declared.dropping.clone();
         complete.push((label.clone(), codes.clone()));
         complete.extend(

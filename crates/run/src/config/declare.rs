@@ -101,9 +101,8 @@ pub(crate) fn declare(
         notes: Vec::new(),
     };
     for (name, attribute) in &config.protected {
-        declared
-            .protected
-            .push(protected(name, attribute, &config.data.missing_codes)?);
+        let codes = config.data.missing_codes.as_deref().unwrap_or_default();
+        declared.protected.push(protected(name, attribute, codes)?);
     }
     let guess_all = config.features.is_empty();
     let mut unlisted = Vec::new();
@@ -111,14 +110,13 @@ pub(crate) fn declare(
         .iter()
         .filter(|guess| !roles.taken.contains(guess.name.as_str()))
     {
-        // A flag about a column makes it a feature, if it is not listed anyway.
-        let flagged = config.overrides.get(&guess.name).filter(|_| !guess_all);
-        let listed = config.features.get(&guess.name).or(flagged);
-        match (listed, &guess.guess) {
+        // A flag about a column makes it a feature; what nobody says of it is guessed.
+        let flagged = config.overrides.contains_key(&guess.name);
+        match (config.features.get(&guess.name), &guess.guess) {
             (Some(feature), _) => declared.add(guess, feature.clone(), config)?,
             (None, Guess::Unreadable) => declared.note_why_not(guess),
-            (None, _) if !guess_all => unlisted.push(guess.name.clone()),
-            (None, Guess::Context(_)) => {
+            (None, _) if !guess_all && !flagged => unlisted.push(guess.name.clone()),
+            (None, Guess::Context(_)) if !flagged => {
                 declared.note_why_not(guess);
                 unlisted.push(guess.name.clone());
             }
@@ -203,12 +201,14 @@ impl Declared {
         let kind_said = said.order.is_some()
             || said.edges.is_some()
             || said.quantiles.or(said.equal_width).is_some();
+        let no_codes = config
+            .data
+            .missing_codes
+            .as_ref()
+            .is_some_and(Vec::is_empty);
+        let codes = guess.missing_codes.iter().filter(|_| !no_codes);
         let mut feature = Feature {
-            missing_codes: guess
-                .missing_codes
-                .iter()
-                .map(|(code, _)| code.trim().to_owned())
-                .collect(),
+            missing_codes: codes.map(|(code, _)| code.trim().to_owned()).collect(),
             ..Feature::default()
         };
         if !feature.missing_codes.is_empty() {
@@ -245,7 +245,7 @@ impl Declared {
         let flags = config.overrides.get(name).cloned().unwrap_or_default();
         let feature = flags.or(feature);
         let mut codes = feature.missing_codes.clone();
-        codes.extend(config.data.missing_codes.iter().cloned());
+        codes.extend(config.data.missing_codes.iter().flatten().cloned());
         let kind = kind(name, &feature, guess)?;
         if matches!(&kind, engine::Kind::Binned(bins) if bins.view == View::Label) {
             self.labelled.push(name.clone());

@@ -61,8 +61,8 @@ pub struct Data {
     pub trim: Option<bool>,
     pub nulls: Vec<String>,
     pub types: BTreeMap<String, ColumnType>,
-    /// Missing codes of every column.
-    pub missing_codes: Vec<String>,
+    /// Missing codes of every column; an empty list says that no column has any.
+    pub missing_codes: Option<Vec<String>>,
     pub weight: Option<String>,
     /// Columns that neither the audit nor the model is to see.
     pub ignore: Vec<String>,
