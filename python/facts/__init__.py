@@ -6,10 +6,10 @@ definitions of fairness of recourse, for any model::
 
     import facts
 
-    audit = facts.audit(pipeline, X, protected="sex")
+    audit = facts.audit(pipeline, X, protected="sex", favourable=1)
     audit                                    # in a notebook: a summary
     audit.show(3)                            # the worst subgroups, in words
-    audit.rank("equal-effectiveness:micro")  # all of them, as a frame like X
+    audit.rank()                             # all of them, as a frame like X
     audit.to_html("report.html")             # everything, for a browser
 
 ``facts.aif360`` is a drop-in for ``aif360.sklearn.detectors.FACTS``.
@@ -20,13 +20,14 @@ from __future__ import annotations
 from facts._audit import Audit, audit, load
 from facts._facts import __version__, explain_config
 from facts._levels import Bin
-from facts.errors import DataError, FactsError, ModelError, OutputError, UsageError
+from facts.errors import DataError, FactsError, FactsWarning, ModelError, OutputError, UsageError
 
 __all__ = [
     "Audit",
     "Bin",
     "DataError",
     "FactsError",
+    "FactsWarning",
     "ModelError",
     "OutputError",
     "UsageError",

@@ -6,9 +6,10 @@ import json
 import operator
 import os
 import sys
+import warnings
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar, overload
 
 import numpy as np
 
@@ -16,24 +17,51 @@ from facts import _facts, _frames, _html, _models, _plot
 from facts._config import NO_EVIDENCE, configure, hidden
 from facts._levels import of_levels
 from facts._progress import Tell, teller
-from facts.errors import UsageError
+from facts.errors import FactsWarning, UsageError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+    from typing_extensions import Unpack
+
+    from facts._options import Name, Options
+
+#: The frames of a library: those that an audit was given, and gives back.
+F = TypeVar("F")
+F_co = TypeVar("F_co", covariant=True)
 
 
+class _Lazy(Protocol[F_co]):
+    """A frame that is yet to be collected."""
 
+    def collect(self) -> F_co: ...
+
+
+@overload
+def audit(model: Any, X: _Lazy[F], protected: Any = None, **options: Unpack[Options]) -> Audit[F]: ...
+@overload
+def audit(model: Any, X: F, protected: Any = None, **options: Unpack[Options]) -> Audit[F]: ...
 def audit(
     model: Any,
     X: Any,
-    protected: str | Sequence[str] | Mapping[str, Any] | None = None,
+    protected: Any = None,
     *,
-    features: Sequence[str] | Mapping[str, Any] | None = None,
-    context: Sequence[str] | str | None = None,
-    weight: str | None = None,
-    support: float | str | None = None,
     favourable: Any = None,
-    threshold: float | None = None,
-    label: str | None = None,
-    label_favourable: Any = None,
+    # What people can change
+    features: Sequence[Name] | Mapping[Any, Any] | Name | None = None,
+    context: Sequence[Name] | Name | None = None,
     missing_codes: Sequence[str] | str | None = None,
+    # Other columns
+    weight: Name | None = None,
+    label: Name | None = None,
+    label_favourable: Any = None,
+    # How the model is asked
+    threshold: float | None = None,
+    model_columns: Sequence[Name] | None = None,
+    batch_rows: int | None = None,
+    # Which subgroups are looked at
+    support: float | str | None = None,
     validity: str | None = None,
     ranges: bool | None = None,
     max_length: int | None = None,
@@ -41,9 +69,11 @@ def audit(
     min_group_size: int | None = None,
     compare: Sequence[Any] | None = None,
     suppress_below: int | None = None,
+    # What is reported
     definitions: Sequence[str] | str | None = None,
     phi: Sequence[float] | float | None = None,
     budgets: Sequence[float] | float | None = None,
+    # What tells findings from chance
     evidence: bool = True,
     alpha: float | None = None,
     shuffles: int | None = None,
@@ -51,41 +81,71 @@ def audit(
     seed: int | None = None,
     stability: bool | None = None,
     hold_out: float | bool | None = None,
+    # How it runs
     config: str | os.PathLike[str] | Mapping[str, Any] | None = None,
-    batch_rows: int | None = None,
+    max_memory_mib: int | None = None,
     threads: int | None = None,
     progress: bool | Tell | None = None,
-) -> Audit:
+) -> Any:
     """Audits whether the way out of a model's refusal is as open to one group as to another.
+
+    Four arguments make an audit; the others are there when you need them, in groups below. Columns
+    are named by text, or by the numbers that pandas may call them.
+
+    **The essentials**
 
     Args:
         model: What is audited. Anything with a ``predict`` method (scikit-learn, LightGBM, XGBoost,
             CatBoost, …); any function that takes a frame like ``X`` and gives one class a row; or a
             string as on the command line, such as ``"onnx:model.onnx"``, ``"lightgbm:model.txt"``
             or ``"train"``, which fits a logistic regression to ``label``; None takes the one that
-            ``config`` names. A model in Python is called with frames of the type, column order and
-            dtypes of ``X``, without columns named as weight or label, in large batches, with each
-            distinct row once.
-        X: The people, one a row: a pandas or polars DataFrame, a pyarrow Table, or anything that
-            speaks the Arrow PyCapsule interface.
+            ``config`` names. A model in Python is called with frames of the type and dtypes of
+            ``X``, in large batches, with each distinct row once.
+        X: The people, one a row: a pandas or polars DataFrame, a polars LazyFrame (which is
+            collected), a pyarrow Table, or anything that speaks the Arrow PyCapsule interface.
         protected: The column whose values are the groups that are compared; several columns are
-            crossed. A mapping gives options, such as
+            crossed. A Series or an array holds the values themselves, one a row, for a table without
+            them; the model does not see them. A mapping gives options, such as
             ``{"race": {"merge": {"Non-White": ["Black", "*"]}}}``.
-        features: Which columns people differ in and may change. A list restricts them; a mapping says
-            more about some, with the keys of ``facts.toml``:
+        favourable: Which outcome is good: the class that is a yes, in the model's answers and in
+            ``label``. Every output says what a yes means. If it is not given, 1 or True is taken for
+            it, with a :class:`facts.FactsWarning`.
+
+    **What people can change**
+
+    Args:
+        features: Which columns people differ in and may change. A list chooses them, and keeps what
+            is guessed about each; a mapping says more about some, with the keys of ``facts.toml``:
             ``{"age": {"quantiles": 5, "only": "increase", "weight": 10}}``. ``cost`` may be a
             function of the level left and the level reached, ``allowed`` a function that says whether
             that transition is possible; they get the column's own values, numbers, or a
             :class:`facts.Bin`. What is not said is guessed and noted.
         context: Columns that the model sees and the audit does not speak of.
+        missing_codes: Values that stand for "missing", such as ``"?"``, beside those that are guessed.
+            An empty list says that there are none, and nothing is guessed.
+
+    **Other columns**
+
+    Args:
         weight: The column that says how many people a row stands for.
+        label: The column that holds what really happened: for ``"train"``, and for base rates.
+        label_favourable: Its favourable value, where that is not called like the model's class.
+
+    **How the model is asked**
+
+    Args:
+        threshold: The answer is favourable above this probability. A classifier is asked by
+            ``predict_proba`` for the probability of ``favourable``; a function, or a ``predict`` that
+            answers with numbers, must give that probability. A model that gives classes only is refused.
+        model_columns: The columns that the model gets, in its order. Default those that it was fitted
+            on, if it has ``feature_names_in_``; else all but those named as weight or label.
+        batch_rows: How many rows a model is sent at a time. Default 65,536.
+
+    **Which subgroups are looked at**
+
+    Args:
         support: The least share of each group, and of those who succeed, that makes a combination
             frequent. Default 0.01.
-        favourable: The favourable class. Default 1 or True.
-        threshold: Answers above this are favourable, for models that answer with probabilities.
-        label: The column that holds what really happened: for ``"train"``, and for base rates.
-        label_favourable: Its favourable value.
-        missing_codes: Values that stand for "missing", such as ``"?"``.
         validity: ``"joint"`` (default) or ``"subset"``: whether what stays must be common too among
             those who succeed.
         ranges: Whether subgroups may be ranges (``age >= 30``) of ordered features.
@@ -94,11 +154,18 @@ def audit(
         min_group_size: Set groups with fewer affected people aside, and name them.
         compare: Compare these groups only.
         suppress_below: Leave out counts from 1 to this less one.
+
+    **What is reported**
+
+    Args:
         definitions: What is reported, such as ``["equal-choice:0.7"]``. Default the paper's twelve.
         phi: Effectivenesses for definitions that leave φ open. Default 0.3 and 0.7.
         budgets: Costs for definitions within a budget. Default chosen from the data.
-        evidence: Whether to gather what tells findings from chance: tests and intervals. False gathers
-            none, which is quicker.
+
+    **What tells findings from chance**
+
+    Args:
+        evidence: Whether to gather it: tests and intervals. False gathers none, which is quicker.
         alpha: How often, at most, chance alone may pass for a finding. Default 0.05.
         shuffles: How often the members of each subgroup are dealt out to the groups by lot; 0 tests
             nothing. Default 1,000.
@@ -109,8 +176,12 @@ def audit(
             findings still hold. The model is asked again. Default no.
         hold_out: The share of the people among whom subgroups are found, to be tested among the others;
             True takes half. Default not done.
+
+    **How it runs**
+
+    Args:
         config: A ``facts.toml``, or a mapping with its keys; arguments win over it.
-        batch_rows: How many rows a model is sent at a time. Default 65,536.
+        max_memory_mib: Fail, with advice, before the audit takes more memory than this (in MiB).
         threads: How many threads to work with. The results are the same whatever the number.
         progress: None shows tqdm's bars where somebody can see them, True always, False never; a
             function is called with (phase, done, total).
@@ -121,7 +192,11 @@ def audit(
     Raises:
         UsageError: What was asked for cannot be done.
         DataError: The table cannot be audited.
-        ModelError: The model failed; what it raised is the cause.
+        ModelError: The model failed, and what it raised is the cause; or it reads columns that the
+            table lacks.
+
+    Warns:
+        FactsWarning: People were left out, or something was assumed that nobody said.
 
     Example:
         >>> import facts, pandas as pd
@@ -132,35 +207,47 @@ def audit(
         ... })
         >>> def model(rows):  # managers get a yes, but women only in city A
         ...     return (rows.job == "manager") & ((rows.city == "A") | (rows.sex == "Male"))
-        >>> audit = facts.audit(model, people, protected="sex", support=0.1)
-        >>> print(audit.rank("equal-effectiveness:micro").subgroup[0])
+        >>> audit = facts.audit(model, people, protected="sex", favourable=True, support=0.1)
+        >>> print(audit.rank().subgroup[0])
         job = clerk
     """
+    X, added = _frames.native(X), set[str]()
+    if _frames.is_column(protected):
+        X, protected, is_new = _frames.with_column(X, protected)
+        added = {protected} if is_new else added
     frame = _frames.frame(X)
     is_string = isinstance(model, str) or model is None
+    if is_string and model_columns is not None:
+        raise UsageError("model_columns is for models in Python; config={'model': {'order': …}} is for files")
+    favourable, label_favourable = _class(favourable), _class(label_favourable)
     made = configure(
         frame,
         protected=protected,
         features=features,
         config=config,
+        spec=model if isinstance(model, str) else None,
         sections={
             "data": {
-                "context": _many(context),
-                "weight": weight,
+                "context": _names(context),
+                "weight": _name(weight),
                 "missing_codes": _many(missing_codes),
             },
             "model": {
-                "favourable": _class(favourable),
+                "favourable": favourable,
                 "threshold": threshold if is_string else None,
                 "batch_rows": batch_rows,
             },
-            "label": {"column": label, "favourable": _of_label(frame, label, label_favourable)},
+            "label": {
+                "column": _name(label),
+                "favourable": _of_label(frame, _name(label), label_favourable, favourable),
+            },
             "audit": {
                 "support": _decimal(support),
                 "validity": validity,
                 "ranges": ranges,
                 "max_length": max_length,
                 "max_subgroups": max_subgroups,
+                "max_memory_mib": max_memory_mib,
                 "min_group_size": min_group_size,
                 "compare": None if compare is None else [_group(one) for one in _many(compare) or []],
                 "suppress_below": suppress_below,
@@ -185,9 +272,17 @@ def audit(
     if not evidence:
         # Whatever a file says.
         made.config["evidence"].pop("hold-out", None)
-    if model is None and "spec" not in made.config.get("model", {}):
+    said = made.config.get("model", {})
+    if model is None and "spec" not in said:
         raise UsageError("no model is given, and the configuration names none")
-    frame.hidden = hidden(made.config)
+    ask = None
+    if not is_string:
+        frame.seen = _models.columns(model, frame, model_columns, hidden(made.config) | added)
+        threshold = said.get("threshold") if threshold is None else threshold
+        ask = (
+            _models.asker(model, frame, threshold, said.get("favourable")),
+            _models.describe(model, threshold),
+        )
     costs, rules = (
         {name: of_levels(f, _known(frame, name), _has_missing(frame, name)) for name, f in given.items()}
         for given in (made.costs, made.allowed)
@@ -200,17 +295,31 @@ def audit(
             json.dumps(made.overrides),
             made.folder,
             model if is_string else None,
-            None if is_string else (_models.asker(model, frame, threshold), _models.describe(model)),
+            ask,
             costs,
             rules,
             tell,
         )
     finally:
         close()
-    return Audit(found, frame.kind)
+    made_audit: Audit[Any] = Audit(found, frame.kind)
+    # A model that is fitted here says what its label says.
+    fitted = is_string and (model or said["spec"]) == "train"
+    is_said = "favourable" in said or (fitted and "favourable" in made.config["label"])
+    for warning in made_audit._to_know(is_said):
+        warnings.warn(warning, FactsWarning, stacklevel=2)
+    return made_audit
 
 
-def load(path: str | os.PathLike[str], frames: str | None = None) -> Audit:
+@overload
+def load(path: str | os.PathLike[str], frames: Literal["pandas"]) -> Audit[pd.DataFrame]: ...
+@overload
+def load(path: str | os.PathLike[str], frames: Literal["polars"]) -> Audit[pl.DataFrame]: ...
+@overload
+def load(path: str | os.PathLike[str], frames: Literal["pyarrow"]) -> Audit[pa.Table]: ...
+@overload
+def load(path: str | os.PathLike[str], frames: str | None = None) -> Audit[Any]: ...
+def load(path: str | os.PathLike[str], frames: str | None = None) -> Any:
     """Reads a saved audit: the file, or the folder that ``facts audit --out`` or `Audit.save` wrote.
 
     Args:
@@ -234,20 +343,35 @@ def _has_missing(frame: _frames.Frame, name: str) -> bool:
 
 
 def _class(favourable: Any) -> Any:
-    """A class as both Booleans and numbers name it."""
-    return {True: None, False: "0"}[bool(favourable)] if isinstance(favourable, bool) else favourable
+    """A class as both Booleans and numbers name it: True, 1 and 1.0 are one."""
+    if isinstance(favourable, np.generic):
+        favourable = favourable.item()
+    is_whole = isinstance(favourable, float) and favourable.is_integer()
+    return int(favourable) if is_whole or isinstance(favourable, bool) else favourable
+
+
+def _name(column: Any) -> str | None:
+    return None if column is None else str(column)
+
+
+def _names(columns: Any) -> list[str] | None:
+    return None if columns is None else [str(column) for column in _many(columns) or []]
 
 
 def _group(name: Any) -> str:
     return str(name).lower() if isinstance(name, bool) else str(name)
 
 
-def _of_label(frame: _frames.Frame, label: str | None, favourable: Any) -> Any:
-    """A label's value as its column writes it: 1 is 1.0 among floats."""
-    is_whole = isinstance(favourable, int) and not isinstance(favourable, bool)
-    if is_whole and label in frame.names and frame.is_float(label):
-        return str(float(favourable))
-    return favourable
+def _of_label(frame: _frames.Frame, label: str | None, own: Any, favourable: Any) -> Any:
+    """A label's favourable value as its column writes it: 1 is 1.0 among floats, and true among truths."""
+    if own is None and label is not None:
+        own = favourable
+    if not isinstance(own, int) or label is None or label not in frame.names:
+        return own
+    if frame.is_float(label):
+        return str(float(own))
+    is_truth = bool in map(type, (frame.values(label) or {}).values())
+    return ("false", "true")[own] if is_truth and own in (0, 1) else own
 
 
 def _evidence(wanted: bool, **said: Any) -> dict[str, Any]:
@@ -276,7 +400,7 @@ def _decimal(number: float | str | None) -> str | None:
     return None if number is None else str(number)
 
 
-class Audit:
+class Audit(Generic[F]):
     """What an audit found: subgroups, actions, and how they compare under each definition.
 
     Made by :func:`facts.audit` or :func:`facts.load`. Every table is a frame of the type that was
@@ -306,9 +430,35 @@ class Audit:
         return [group["name"] for group in self.about["groups"]]
 
     @property
+    def favourable(self) -> str:
+        """What a yes means: which answer of the model is the good outcome."""
+        about = self.about
+        if training := about["model"].get("training"):
+            return f"{training['label']} = {training['favourable'].strip()}"
+        said = about["settings"]["favourable"]
+        return f"the model answers {'1 (or true)' if said == 'positive' else said['class']}"
+
+    @property
+    def left_out(self) -> list[str]:
+        """Whom the audit leaves out, and why, in words; empty if nobody."""
+        of = self.about["population"]
+        features = ", ".join(f"{name} ({rows:,})" for name, rows in of["dropped_for"])
+        reasons = {
+            f"a value is missing in {features}": of["dropped"],
+            "the protected value is missing": of["excluded"],
+            "the weight is 0": of["weightless"],
+        }
+        rows = of["rows"]
+        return [
+            *(note for note in self.about["notes"] if "were left out before" in note),
+            *(f"{n:,} of {rows:,} rows ({n / rows:.1%}) are left out: {why}" for why, n in reasons.items() if n),
+        ]
+
+    @property
     def notes(self) -> list[str]:
-        """What the auditor should know about how it was made: guesses, dropped rows, …"""
-        return list(self.about["notes"])
+        """What the auditor should know about how it was made: what a yes means, who is left out, guesses."""
+        notes = [f"Yes means: {self.favourable}", *self.left_out, *self.about["notes"]]
+        return list(dict.fromkeys(notes))
 
     @property
     def definitions(self) -> dict[str, str]:
@@ -323,41 +473,50 @@ class Audit:
     # Tables
 
     @property
-    def subgroups(self) -> Any:
+    def subgroups(self) -> F:
         """All subgroups by all definitions: value of each group, score, rank, against whom."""
         return self._frame(self._found.subgroups(list(self.definitions)))
 
     @property
-    def actions(self) -> Any:
+    def actions(self) -> F:
         """All pairs of a subgroup and a valid action: cost, members flipped, effectiveness."""
         return self._frame(self._found.actions())
 
     def rank(
         self,
-        definition: str,
+        definition: str | None = None,
         n: int | None = None,
         *,
         drop_fair: bool = False,
         passing: bool = False,
-    ) -> Any:
-        """The subgroups by one definition, most unfair first, with the p-values of those tested.
+    ) -> F:
+        """The subgroups by a definition, most unfair first, with the p-values of those tested.
 
         Args:
-            definition: Which; see :class:`Audit`.
-            n: How many. Default all.
+            definition: Which; see :class:`Audit`. Default the first that :meth:`show` shows: Equal
+                Effectiveness (micro), unless others were named when the audit was made. One that leaves
+                φ, a budget or the viewpoint open gives one ranking after the other, told apart by the
+                column ``definition``.
+            n: How many of each ranking. Default all.
             drop_fair: Leave out those with score 0.
             passing: Leave out those that do not pass: that chance alone could show.
         """
         _check_number(n)
-        ranked = self._frame(self._found.subgroups(self._found.expand(definition)))
-        if drop_fair:
-            ranked = _where_ranked(ranked, self._frames)
         if passing:
             self._gathered("tests")
-            ranked = _where_passing(ranked, self._frames)
-        return ranked if n is None else ranked[:n]
+        ids = self._found.expand(self._headlines()[0] if definition is None else definition)
+        rankings: list[Any] = []
+        for id in ids:
+            ranked: Any = self._frame(self._found.subgroups([id]))
+            if drop_fair:
+                ranked = _where_ranked(ranked, self._frames)
+            if passing:
+                ranked = _where_passing(ranked, self._frames)
+            rankings.append(ranked if n is None else ranked[:n])
+        stacked: F = _frames.stacked(rankings, self._frames)
+        return stacked
 
-    def table(self, shows: str = "score", definitions: Sequence[str] | str | None = None) -> Any:
+    def table(self, shows: str = "score", definitions: Sequence[str] | str | None = None) -> F:
         """A row for each subgroup, a column for each of the twelve definitions.
 
         Args:
@@ -368,15 +527,15 @@ class Audit:
         """
         return self._frame(self._found.by_definition(self._ids(definitions), shows))
 
-    def ranking_analysis(self, definitions: Sequence[str] | str | None = None) -> Any:
+    def ranking_analysis(self, definitions: Sequence[str] | str | None = None) -> F:
         """How many subgroups share rank 1, and against whom the findings are, by definition."""
         return self._frame(self._found.ranking_analysis(self._ids(definitions)))
 
-    def aggregated_rankings(self, definitions: Sequence[str] | str | None = None) -> Any:
+    def aggregated_rankings(self, definitions: Sequence[str] | str | None = None) -> F:
         """Where the first of each definition (rows) stand under the others (columns), from 0 to 1."""
         return self._frame(self._found.aggregated_rankings(self._ids(definitions)))
 
-    def ecd(self, subgroup: int | str) -> Any:
+    def ecd(self, subgroup: int | str) -> F:
         """The effectiveness–cost distributions of a subgroup, micro and macro, group by group."""
         return self._frame(self._found.distributions(self._place(subgroup)))
 
@@ -403,7 +562,7 @@ class Audit:
         about: dict[str, Any] | None = self.about["evidence"]
         return about
 
-    def tests(self, definitions: Sequence[str] | str | None = None) -> Any:
+    def tests(self, definitions: Sequence[str] | str | None = None) -> F:
         """How many findings of each definition stand: family-wise (they pass), and by false discovery rate.
 
         ``powerless`` counts subgroups in which no score could pass, because members are too few or too
@@ -412,17 +571,17 @@ class Audit:
         self._gathered("tests")
         return self._frame(self._found.evidence(self._ids(definitions), "tests"))
 
-    def intervals(self, definitions: Sequence[str] | str | None = None) -> Any:
+    def intervals(self, definitions: Sequence[str] | str | None = None) -> F:
         """Bootstrap intervals of the first findings: of score, gap and each group's value."""
         self._gathered("intervals")
         return self._frame(self._found.evidence(self._ids(definitions), "intervals"))
 
-    def stability(self, definitions: Sequence[str] | str | None = None) -> Any:
+    def stability(self, definitions: Sequence[str] | str | None = None) -> F:
         """How the first findings fare under other settings and samples: a row a finding and variant."""
         self._gathered("stability")
         return self._frame(self._found.evidence(self._ids(definitions), "stability"))
 
-    def hold_out(self, definitions: Sequence[str] | str | None = None) -> Any:
+    def hold_out(self, definitions: Sequence[str] | str | None = None) -> F:
         """Findings of one part of the people, tested among the others: what is left of each score."""
         self._gathered("hold_out")
         return self._frame(self._found.evidence(self._ids(definitions), "hold_out"))
@@ -447,9 +606,8 @@ class Audit:
                 ``where="occupation = Sales and age"``, ``passing`` (only findings that pass).
         """
         chosen = _choice(n, choice)
-        if definitions is None and list(self.definitions) == self._found.expand("paper"):
-            definitions = _facts.HEADLINES
-        text = self._found.findings(self._ids(definitions), chosen, sys.stdout.isatty())
+        ids = self._ids(self._headlines() if definitions is None else definitions)
+        text = self._found.findings(ids, chosen, sys.stdout.isatty())
         print(text, end="")
 
     def explain(self, subgroup: int | str) -> str:
@@ -457,10 +615,11 @@ class Audit:
         return self._found.subgroup(self._place(subgroup))
 
     def summary(self) -> str:
-        """Groups, sizes and how each definition ranks, in words."""
-        return self._found.overview(False)
+        """What a yes means, who is left out, groups, sizes and how each definition ranks, in words."""
+        text = self._found.overview(False)
+        return text if "Yes means" in text else f"Yes means: {self.favourable}\n{text}"
 
-    def diff(self, older: Audit, n: int = 10) -> str:
+    def diff(self, older: Audit[Any], n: int = 10) -> str:
         """Which findings appeared, vanished, grew or shrank since an older audit, in words."""
         return self._found.diff(older._found, n, False)
 
@@ -501,7 +660,7 @@ class Audit:
         self._found.save(os.fspath(path), not str(path).endswith(".json.gz"))
 
     @staticmethod
-    def load(path: str | os.PathLike[str], frames: str | None = None) -> Audit:
+    def load(path: str | os.PathLike[str], frames: str | None = None) -> Audit[Any]:
         """Reads a saved audit; see :func:`facts.load`."""
         return load(path, frames)
 
@@ -535,8 +694,27 @@ class Audit:
             name = part.replace("_", "-")
             raise UsageError(f"no {name} in this audit; facts.audit(..., {how}) gathers it")
 
-    def _frame(self, batch: _facts.Batch) -> Any:
-        return _frames.result(batch, self._frames)
+    def _frame(self, batch: _facts.Batch) -> F:
+        frame: F = _frames.result(batch, self._frames)
+        return frame
+
+    def _headlines(self) -> list[str]:
+        """The definitions that are shown first."""
+        own = list(self.definitions)
+        return list(_facts.HEADLINES) if own == self._found.expand("paper") else own
+
+    def _to_know(self, is_said: bool) -> list[str]:
+        """What must not go unseen: who is left out, and what nobody said."""
+        told = self.left_out
+        if not is_said:
+            people, refused = (sum(g[n] for g in self.about["groups"]) for n in ("people", "affected"))
+            told.append(
+                f"nobody said which outcome is good; it is taken that yes means: {self.favourable}, so that "
+                f"{refused / people:.1%} are refused; say it with favourable="
+            )
+        if guesses := [note for note in self.about["notes"] if "taken" in note]:
+            told.append(f"guessed, and for you to check (features= says otherwise): {'; '.join(guesses)}")
+        return told
 
     def _ids(self, definitions: Sequence[str] | str | None) -> list[str] | None:
         if definitions is None:
@@ -577,7 +755,7 @@ class Audit:
         return None
 
 
-def _unpacked(packed: bytes, frames: str) -> Audit:
+def _unpacked(packed: bytes, frames: str) -> Audit[Any]:
     """An audit that was pickled."""
     return Audit(_facts.unpack(packed), frames)
 

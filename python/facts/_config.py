@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -34,10 +34,11 @@ class Configured:
 def configure(
     frame: Frame,
     *,
-    protected: str | Sequence[str] | Mapping[str, Any] | None,
-    features: Sequence[str] | Mapping[str, Any] | None,
+    protected: Any,
+    features: Any,
     config: str | os.PathLike[str] | Mapping[str, Any] | None,
     sections: Mapping[str, Mapping[str, Any]],
+    spec: str | None = None,
 ) -> Configured:
     """Puts together what is said by a file, by keyword arguments and by the dtypes of a frame."""
     made = Configured({})
@@ -50,18 +51,14 @@ def configure(
             for name, options in _by_name(protected).items()
         }
     if isinstance(features, Mapping):
-        for name, options in features.items():
+        for name, options in _by_name(features).items():
             made.overrides[name] = _feature(name, options, made)
-    elif features is not None:
-        # A list says which columns are features; what the file says of them stays.
-        said = made.config.get("features", {})
-        made.config["features"] = {name: said.get(name, {}) for name in _by_name(features)}
-        if not made.config["features"]:
-            raise UsageError("features is an empty list; name the columns that people differ in")
     for section, options in sections.items():
         said = {_key(key): _plain(value) for key, value in options.items() if value is not None}
         if said:
             made.config.setdefault(section, {}).update(said)
+    if features is not None and not isinstance(features, Mapping):
+        _restrict(made, list(_by_name(features)), frame, spec)
     # What is in memory is what it is: " A" and "A" are two values unless somebody says otherwise.
     made.config.setdefault("data", {}).setdefault("trim", False)
     _take_orders(made, frame)
@@ -78,6 +75,25 @@ def hidden(config: Mapping[str, Any]) -> frozenset[str]:
     data = config.get("data", {})
     named = {data.get("weight"), config.get("label", {}).get("column"), *data.get("ignore", [])}
     return frozenset(name for name in named if name is not None)
+
+
+def _restrict(made: Configured, names: list[str], frame: Frame, spec: str | None) -> None:
+    """Makes these columns the features. What a file says of them stays, and the rest is guessed."""
+    if not names:
+        raise UsageError("features is an empty list; name the columns that people differ in")
+    config = made.config
+    said = config.pop("features", {})
+    config["features"] = {name: said[name] for name in names if name in said}
+    for name in names:
+        if name not in said:
+            made.overrides.setdefault(name, {})
+    # A model that is fitted here is fitted on the features; any other sees the whole table.
+    spec = spec or config.get("model", {}).get("spec")
+    others = "ignore" if spec == "train" else "context"
+    data = config.setdefault("data", {})
+    taken = {*names, *config.get("protected", {}), *data.get("context", []), *hidden(config)}
+    taken.add(config.get("model", {}).get("check"))
+    data[others] = [*data.get(others, []), *(name for name in frame.names if name not in taken)]
 
 
 def _start(
@@ -108,14 +124,13 @@ def _whole(name: str, options: Any, made: Configured) -> dict[str, Any]:
     return _section(options, f"config[{name!r}]")
 
 
-def _by_name(names: str | Sequence[str] | Mapping[str, Any]) -> Mapping[str, Any]:
-    if isinstance(names, str):
-        return {names: {}}
+def _by_name(names: Any) -> dict[str, Any]:
+    """Options by the name of a column, as text: pandas has columns that are called 0, 1, 2."""
     if isinstance(names, Mapping):
-        return names
-    if not isinstance(names, Iterable) or not all(isinstance(name, str) for name in names):
-        raise UsageError(f"columns are named by text; {names!r} is no name, list of names or mapping")
-    return {name: {} for name in names}
+        return {str(name): options for name, options in names.items()}
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        names = [names]
+    return {str(name): {} for name in names}
 
 
 def _feature(name: str, options: Mapping[str, Any], made: Configured) -> dict[str, Any]:

@@ -29,8 +29,8 @@ class Frame(ABC):
     kind: str
     #: The names of the columns.
     names: list[str]
-    #: Columns that the model does not see: weights, labels, what is ignored.
-    hidden: frozenset[str] = frozenset()
+    #: The columns that the model sees, in its order.
+    seen: list[str]
 
     @abstractmethod
     def table(self) -> Table:
@@ -56,31 +56,74 @@ class Frame(ABC):
     def is_float(self, column: str) -> bool:
         """Whether a column holds numbers that are not whole by type."""
 
-    def seen(self) -> list[str]:
-        """The columns that the model sees."""
-        return [name for name in self.names if name not in self.hidden]
-
 
 def frame(X: Any) -> Frame:
     """The adapter for a table."""
     if isinstance(X, Frame):
         return X
-    for name, adapter in _ADAPTERS.items():
-        library = sys.modules.get(name)
-        if library is not None and isinstance(X, _types(library, name)):
-            return adapter(X)
+    X = native(X)
+    return next(adapter(X) for name, adapter in _ADAPTERS.items() if _is_of(X, name))
+
+
+def native(X: Any) -> Any:
+    """A table as a frame of pandas, polars or pyarrow."""
+    polars = sys.modules.get("polars")
+    if polars is not None and isinstance(X, polars.LazyFrame):
+        return X.collect()
+    if any(_is_of(X, name) for name in _ADAPTERS):
+        return X
     if hasattr(X, "__arrow_c_stream__") or hasattr(X, "__arrow_c_array__"):
         import pyarrow as pa
 
         try:
-            is_stream = hasattr(X, "__arrow_c_stream__")
-            return ArrowFrame(pa.table(X) if is_stream else pa.record_batch(X))
+            return pa.table(X) if hasattr(X, "__arrow_c_stream__") else pa.record_batch(X)
         except (pa.ArrowException, TypeError, ValueError):
             pass  # a column rather than a table
     raise TypeError(
         "X must be a table with named columns: a pandas or polars DataFrame, a pyarrow Table, or "
         f"anything that speaks the Arrow PyCapsule interface; this is a {type(X).__name__}"
     )
+
+
+def is_column(values: Any) -> bool:
+    """Whether this holds a value a row: a Series, a numpy or Arrow array; a list holds names."""
+    is_array = isinstance(values, np.ndarray) or hasattr(values, "__arrow_c_array__")
+    is_series = hasattr(values, "__arrow_c_stream__") or type(values).__name__ == "Series"
+    return (is_array or is_series) and not hasattr(values, "columns")
+
+
+def with_column(X: Any, values: Any) -> tuple[Any, str, bool]:
+    """A table of :func:`native` with a column of these values, its name, and whether it is new."""
+    name = str(getattr(values, "name", None) or "protected")
+    if len(values) != len(X) or getattr(values, "ndim", 1) != 1:
+        raise UsageError(f"protected has {len(values):,} values, and X has {len(X):,} rows: give one a row")
+    is_pandas = _is_of(X, "pandas")
+    if is_pandas and hasattr(values, "iloc") and not values.index.equals(X.index):
+        raise UsageError(
+            "protected has another index than X, so it may stand in another order; if it stands in "
+            "the order of X, give protected.to_numpy()"
+        )
+    names = [str(column) for column in (X.schema.names if _is_of(X, "pyarrow") else X.columns)]
+    if name in names:
+        own = X.iloc[:, names.index(name)] if is_pandas else X[name]
+        if _listed(own) != _listed(values):
+            raise UsageError(f"X has a column `{name}` with other values than protected; rename one")
+        return X, name, False
+    if is_pandas:
+        return X.assign(**{name: getattr(values, "array", values)}), name, True
+    if _is_of(X, "polars"):
+        import polars as pl
+
+        return X.with_columns(pl.Series(name, values)), name, True
+    import pyarrow as pa
+
+    return X.append_column(name, pa.array(_listed(values))), name, True
+
+
+def _listed(values: Any) -> list[Any]:
+    """Values as Python has them; what is missing is None."""
+    how = next(way for way in ("to_pylist", "to_list", "tolist") if hasattr(values, way))
+    return [None if value != value else value for value in getattr(values, how)()]
 
 
 def result(batch: Batch, kind: str) -> Any:
@@ -114,6 +157,23 @@ def result(batch: Batch, kind: str) -> Any:
     return pd.DataFrame(columns)
 
 
+def stacked(frames: Sequence[Any], kind: str) -> Any:
+    """Frames of a library, one after the other."""
+    if len(frames) == 1:
+        return frames[0]
+    if kind == "polars":
+        import polars as pl
+
+        return pl.concat(frames)
+    if kind == "pyarrow":
+        import pyarrow as pa
+
+        return pa.concat_tables(frames)
+    import pandas as pd
+
+    return pd.concat(frames, ignore_index=True)
+
+
 def default_kind() -> str:
     """The library for results when no table came in: the first that is there."""
     from importlib.util import find_spec
@@ -124,8 +184,12 @@ def default_kind() -> str:
     raise UsageError("tables need a library: install pandas, polars or pyarrow")
 
 
-def _types(library: Any, name: str) -> Any:
-    return (library.Table, library.RecordBatch) if name == "pyarrow" else library.DataFrame
+def _is_of(X: Any, name: str) -> bool:
+    """Whether this is a table of a library."""
+    library = sys.modules.get(name)
+    if library is None:
+        return False
+    return isinstance(X, (library.Table, library.RecordBatch) if name == "pyarrow" else library.DataFrame)
 
 
 def _table(X: Any, what: str) -> Table:
@@ -208,6 +272,7 @@ class PandasFrame(Frame):
     def __init__(self, X: Any) -> None:
         self.names = [str(name) for name in X.columns]
         _check_names(self.names)
+        self.seen = self.names
         self.header = X.columns
         self.length = len(X)
         self.columns: list[_Coded | _Plain] = []
@@ -334,18 +399,16 @@ class PandasFrame(Frame):
     def rows(self, batch: Batch) -> Any:
         import pandas as pd
 
-        places = {name: place for place, name in enumerate(batch.names)}
+        own = [self.names.index(name) for name in self.seen]
         cells: dict[int, Any] = {}
-        for target, (name, column) in enumerate(zip(self.names, self.columns, strict=True)):
-            if name in self.hidden:
-                continue
-            place = places[name]
+        for target, (name, column) in enumerate((self.names[i], self.columns[i]) for i in own):
+            place = batch.names.index(name)
             if isinstance(column, _Coded):
                 cells[target] = column.back(batch.codes(place, column.places))
             else:
                 cells[target] = column.back(*batch.numpy(place))
         rows = pd.DataFrame(cells, index=pd.RangeIndex(len(batch)), copy=False)
-        rows.columns = self.header[[name not in self.hidden for name in self.names]]
+        rows.columns = self.header.take(own)
         return rows
 
     def orders(self) -> dict[str, list[str]]:
@@ -381,7 +444,7 @@ class PolarsFrame(Frame):
         import polars as pl
 
         self.schema = X.schema
-        self.names = list(X.schema)
+        self.names = self.seen = list(X.schema)
         # Dates and the like have no place in the engine: it gets their labels.
         self.others: dict[str, tuple[Any, Labels, dict[str, Any]]] = {}
         for name, dtype in X.schema.items():
@@ -416,13 +479,12 @@ class PolarsFrame(Frame):
         import polars as pl
 
         rows = pl.DataFrame(batch)
-        for name, (values, labels, _) in self.others.items():
-            if name in self.hidden:
-                continue
+        for name in self.others.keys() & set(self.seen):
+            values, labels, _ = self.others[name]
             codes = pl.Series(batch.codes(batch.names.index(name), labels))
             places = codes.set(codes < 0, None)
             rows = rows.with_columns(values.gather(places).alias(name))
-        return rows.select(self.seen()).cast({name: self.schema[name] for name in self.seen()})
+        return rows.select(self.seen).cast({name: self.schema[name] for name in self.seen})
 
     def orders(self) -> dict[str, list[str]]:
         import polars as pl
@@ -456,7 +518,7 @@ class ArrowFrame(Frame):
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        self.names = list(X.schema.names)
+        self.names = self.seen = list(X.schema.names)
         _check_names(self.names)
         self.is_batch = isinstance(X, pa.RecordBatch)
         self.schema = X.schema
@@ -494,7 +556,7 @@ class ArrowFrame(Frame):
         import pyarrow as pa
 
         rows = pa.table(batch)
-        columns, fields = [], [field for field in self.schema if field.name not in self.hidden]
+        columns, fields = [], [self.schema.field(name) for name in self.seen]
         for field in fields:
             if field.name in self.others:
                 values, labels, _ = self.others[field.name]

@@ -13,7 +13,7 @@ _RIGHT = ' style="text-align:right"'
 _LEFT = ' style="text-align:left"'
 
 
-def summary(audit: Audit, top: int = 1) -> str:
+def summary(audit: Audit[Any], top: int = 1) -> str:
     """A heading, the groups, and the worst subgroup of each definition."""
     about = audit.about
     groups = [
@@ -44,10 +44,12 @@ def summary(audit: Audit, top: int = 1) -> str:
         f"{about['subgroups']:,} subgroups, {about['sizes']['pairs']:,} pairs of a subgroup and an "
         f"action, protected: {escape(', '.join(about['protected']))}"
     )
+    left_out = "".join(f" <b>{escape(one)}.</b>" for one in audit.left_out)
     notes = "".join(f"<li>{escape(note)}</li>" for note in about["notes"])
     return "".join(
         [
             f"<div><p>{head}</p>",
+            f"<p>Yes means: <b>{escape(audit.favourable)}</b>.{left_out}</p>",
             _table(("group", "people", "affected", "share"), groups, numbers={1, 2, 3}),
             "<p>The most unfair subgroup by each definition:</p>",
             _table(columns, findings, numbers={2}, grey=grey),

@@ -5,7 +5,7 @@ Each says in its message what is wrong and what to do about it.
 
 from __future__ import annotations
 
-__all__ = ["DataError", "FactsError", "ModelError", "OutputError", "UsageError"]
+__all__ = ["DataError", "FactsError", "FactsWarning", "ModelError", "OutputError", "UsageError"]
 
 
 class FactsError(Exception):
@@ -29,3 +29,7 @@ class ModelError(FactsError, RuntimeError):
 
 class OutputError(FactsError, OSError):
     """A result could not be written."""
+
+
+class FactsWarning(UserWarning):
+    """What a careful user must know about an audit: people left out, and what was assumed."""

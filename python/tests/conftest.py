@@ -51,6 +51,7 @@ def scorecard() -> Any:
 
 OPTIONS: dict[str, Any] = {
     "protected": "sex",
+    "favourable": 1,
     "support": 0.05,
     "progress": False,
     "features": {

@@ -41,7 +41,7 @@ def findings(audit: facts.Audit) -> str:
 
 def test_a_python_model_and_the_command_line_find_the_same(audit: facts.Audit, people: Any) -> None:
     by_string = facts.audit(f"linear:{HIRING / 'model.json'}", people, **OPTIONS)
-    by_file = facts.audit(keeps, people, config=HIRING / "facts.toml", progress=False)
+    by_file = facts.audit(keeps, people, config=HIRING / "facts.toml", favourable=1, progress=False)
     assert findings(by_string) == findings(audit)
     assert findings(by_file) == findings(audit)
     assert by_string.about["model"]["spec"].startswith("linear:")
@@ -182,7 +182,7 @@ def test_dtypes_survive_the_way_to_the_model_and_back() -> None:
     table = kinds()
     asked = Asked(lambda rows: rows["flag"] & (rows["size"] != "S"))
     features = {str(name): {"missing": "level"} for name in table if name != "group"}
-    audit = facts.audit(asked, table, "group", support=0.2, features=features, progress=False)
+    audit = facts.audit(asked, table, "group", support=0.2, features=features, favourable=1, progress=False)
     assert len(audit) > 0
     original = {tuple(map(str, row)) for row in table.itertuples(index=False)}
     rows = asked.frames[0]
@@ -214,6 +214,7 @@ def test_dates_and_decimals_of_polars_and_pyarrow_come_back_as_they_were() -> No
     options: dict[str, Any] = {
         "support": 0.05,
         "features": {"price": {"missing": "level"}},
+        "favourable": 1,
         "progress": False,
     }
     asked = Asked(lambda rows: (rows["job"] == "x") | (rows["day"] == date(2024, 1, 3)))
@@ -284,7 +285,7 @@ def test_an_interval_reaches_functions_as_an_interval() -> None:
 
     model = lambda rows: rows["flag"] & (rows["size"] != "S")  # noqa: E731
     facts.audit(
-        model, table, "group", support=0.1, features={"band": {"allowed": older}}, progress=False
+        model, table, "group", support=0.1, features={"band": {"allowed": older}}, favourable=1, progress=False
     )
     assert seen and all(isinstance(value, pd.Interval) for pair in seen for value in pair)
 
@@ -546,7 +547,7 @@ def test_tables_that_are_none(people: pd.DataFrame) -> None:
 def test_values_that_read_alike_stay_apart() -> None:
     table = pd.DataFrame({"g": ["a", "b"] * 30, "x": [1, "1", 2, 2] * 15, "y": ["u", "v", "v"] * 20})
     asked = Asked(lambda rows: (rows["x"].map(type) == str).to_numpy())
-    audit = facts.audit(asked, table, "g", support=0.01, progress=False)
+    audit = facts.audit(asked, table, "g", support=0.01, favourable=1, progress=False)
     assert {"x = 1 (int)", "x = 2"} & set(audit.table()["subgroup"])
     assert {type(x) for rows in asked.frames for x in rows["x"]} == {int, str}
 
@@ -565,7 +566,7 @@ def test_a_model_that_answers_wrongly_is_told_so(
     people: pd.DataFrame, answer: Any, says: str
 ) -> None:
     with pytest.raises(facts.ModelError, match=says):
-        facts.audit(answer, people, **OPTIONS)
+        facts.audit(answer, people, **{**OPTIONS, "favourable": None})
 
 
 def test_what_a_model_raises_is_the_cause(people: pd.DataFrame) -> None:
@@ -604,7 +605,7 @@ def test_probabilities_and_names_of_classes_will_do(audit: facts.Audit, people: 
     sure = facts.audit(lambda rows: np.where(keeps(rows), 0.8, 0.3), people, **OPTIONS, threshold=0.5)
     assert findings(sure) == findings(audit)
     named = facts.audit(
-        lambda rows: np.where(keeps(rows), "yes", "no"), people, **OPTIONS, favourable="yes"
+        lambda rows: np.where(keeps(rows), "yes", "no"), people, **{**OPTIONS, "favourable": "yes"}
     )
     assert findings(named) == findings(audit)
     column = facts.audit(lambda rows: keeps(rows).astype(int).reshape(-1, 1), people, **OPTIONS)
@@ -638,7 +639,7 @@ def test_weights_labels_and_what_is_ignored_are_not_for_the_model(
 def test_blanks_are_part_of_a_value_in_memory() -> None:
     table = pd.DataFrame({"city": [" A", "A", "B"] * 40, "g": ["x", "x", "x", "y", "y", "y"] * 20})
     model = lambda rows: (rows["city"] == "A").to_numpy()  # noqa: E731
-    actions = facts.audit(model, table, "g", support=0.1, progress=False).actions
+    actions = facts.audit(model, table, "g", support=0.1, favourable=1, progress=False).actions
     reached = actions[actions["change"] == "city = A"]
     assert len(reached) and (reached["effectiveness x"] == 1).all()
 
@@ -677,7 +678,7 @@ def test_booleans_and_missing_reach_functions_as_they_are() -> None:
         "flag": {"cost": cost("flag")},
         "maybe": {"missing": "level", "cost": cost("maybe")},
     }
-    facts.audit(model, table, "group", support=0.05, features=features, progress=False)
+    facts.audit(model, table, "group", support=0.05, features=features, favourable=1, progress=False)
     assert seen == {"flag": {True, False}, "maybe": {True, False, None}}
 
 
@@ -691,9 +692,9 @@ def test_open_edges_and_single_names_will_do(people: pd.DataFrame) -> None:
     features = {**OPTIONS["features"], "years": {"edges": [-np.inf, 5, np.inf]}}
     audit = facts.audit(keeps, people, **{**OPTIONS, "features": features})
     assert any("years = " in text for text in audit.table()["subgroup"])
-    chosen = facts.audit(keeps, people, "sex", features="job", support=0.05, progress=False)
+    chosen = facts.audit(keeps, people, "sex", features="job", support=0.05, favourable=1, progress=False)
     assert set(chosen.table()["subgroup"].str.split(" = ").str[0]) == {"job"}
-    by_config = facts.audit(None, people, config=HIRING / "facts.toml", progress=False)
+    by_config = facts.audit(None, people, config=HIRING / "facts.toml", favourable=1, progress=False)
     assert by_config.about["model"]["spec"].startswith("linear:")
     with pytest.raises(facts.UsageError, match="configuration names none"):
         facts.audit(None, people, "sex")
@@ -798,7 +799,7 @@ def test_other_threads_run_while_the_engine_works() -> None:
     before, start = ticks, time.monotonic()
     # The model is fitted by the engine: no Python code runs that could give the GIL away.
     facts.audit(
-        "train", table, "sex", label="income", label_favourable=">50K", support=0.05, progress=False
+        "train", table, "sex", label="income", label_favourable=">50K", support=0.05, favourable=1, progress=False
     )
     during, seconds = ticks - before, time.monotonic() - start
     done.set()

@@ -33,7 +33,8 @@ impl Label {
             Some(text) => text.0.trim().to_owned(),
             None => guessed_favourable(name, values)?,
         };
-        let missing = label.column().missing(&config.data.missing_codes);
+        let codes = config.data.missing_codes.as_deref().unwrap_or_default();
+        let missing = label.column().missing(codes);
         let outcomes: Vec<Option<bool>> = (values.iter().zip(missing))
             .map(|(value, missing)| (!missing).then(|| value.reads_as(&favourable)))
             .collect();

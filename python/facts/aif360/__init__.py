@@ -2,8 +2,9 @@
 
 ::
 
-    # from aif360.sklearn.detectors import FACTS, FACTS_bias_scan
-    from facts.aif360 import FACTS, FACTS_bias_scan
+    # from aif360.sklearn.detectors.facts import FACTS, FACTS_bias_scan
+    # from aif360.sklearn.detectors.facts.clean import clean_dataset
+    from facts.aif360 import FACTS, FACTS_bias_scan, clean_dataset
 
 Signatures, parameters, attributes, numbers and the printed report are AIF360's (0.6.1), its own
 ways included; they are listed in ``docs/python.md`` and live in this folder alone. The work is done
@@ -19,5 +20,6 @@ from __future__ import annotations
 from facts.aif360._detector import FACTS, FACTS_bias_scan
 from facts.aif360._predicate import Predicate
 from facts.aif360._report import print_recourse_report
+from facts.aif360.clean import clean_dataset
 
-__all__ = ["FACTS", "FACTS_bias_scan", "Predicate", "print_recourse_report"]
+__all__ = ["FACTS", "FACTS_bias_scan", "Predicate", "clean_dataset", "print_recourse_report"]

@@ -17,7 +17,7 @@ from facts._levels import of_levels
 from facts._models import asker, describe
 from facts._progress import teller
 from facts.aif360 import _metrics, _report, _rules
-from facts.aif360._itemsets import Sets, least_count
+from facts.aif360._itemsets import Sets, frequent, least_count
 from facts.aif360._metrics import Costs, Rules, Thens
 from facts.aif360._predicate import Predicate
 
@@ -171,15 +171,28 @@ class FACTS(BaseEstimator):  # type: ignore[misc]
 
         Args:
             X: The people, one a row.
-            verbose: Whether to show progress.
+            verbose: Whether to print AIF360's lines about progress, and show bars where somebody can
+                see them.
         """
+
+        def tell(line: str) -> None:
+            if verbose:
+                print(line, flush=True)
+
         if self.categorical_features is None:
             self.categorical_features = _texts_and_categories(X)
+        tell("Computing candidate subgroups.")
         known = X[(X[self.prot_attr] != _UNKNOWN_GROUP) & X[self.prot_attr].notna()]
         mined = _mine(
             self.clf, known, self.prot_attr, str(self.freq_itemset_min_supp), self._frozen(X), verbose
         )
         listing = _Listing(mined, float(self.freq_itemset_min_supp))
+        if verbose:
+            tell(f"Number of subgroups: {listing.common()}")
+        # The engine has done these two in one go; the lines are there for whoever looks for them.
+        tell("Computing candidate recourses for all subgroups.")
+        tell("Computing percentages of individuals flipped by each action independently.")
+        tell("Computing percentages of individuals flipped by any action with cost up to c, for every c")
         columns = [str(column) for column in X.columns if column != self.prot_attr]
         distances = _rules.distances(columns, list(map(str, self.categorical_features)), self.feature_weights)
         self._affected = mined.affected
@@ -373,6 +386,7 @@ def _mine(
     }
     config = {
         "data": {"trim": False},
+        "model": {"favourable": 1},
         "protected": {prot_attr: {}},
         "features": {name: {"kind": "categorical", "missing": "level"} for name in columns},
         "audit": {"support": support},
@@ -444,12 +458,16 @@ class _Listing:
         self.unaffected = Sets(codes, mined.favourable)
         self.least = [least_count(support, n) for n in mined.affected.values()]
         self.least_action = least_count(support, self.unaffected.rows)
-        fewest = []
-        for g, group in enumerate(mined.groups):
-            own = Sets(codes, (mined.group_of == g) & ~mined.favourable)
-            fewest.append((own.frequent(self.least[g]), group, g))
-        first = min(fewest)[2]
+        self.affected = [
+            Sets(codes, (mined.group_of == g) & ~mined.favourable) for g in range(len(mined.groups))
+        ]
+        counts = [frequent([own], [n]) for own, n in zip(self.affected, self.least, strict=True)]
+        first = min(zip(counts, mined.groups, range(len(counts)), strict=True))[2]
         self.order = [first, *(g for g in range(len(mined.groups)) if g != first)]
+
+    def common(self) -> int:
+        """How many subgroups are frequent in every group, with an action or without."""
+        return frequent(self.affected, self.least)
 
     def subgroups(self) -> list[_Subgroup]:
         """Subgroups with an action: the largest in the leading group first, then by text."""

@@ -33,19 +33,27 @@ class Sets:
             common &= self.sets.get(item, 0)
         return common.bit_count()
 
-    def frequent(self, least: int) -> int:
-        """How many itemsets at least so many rows have."""
-        items = [(c, s) for (c, _), s in self.sets.items() if s.bit_count() >= least]
 
-        def grow(found: list[tuple[str, int]]) -> int:
-            # What follows an item can be added to it, if it speaks of another column.
-            total = len(found)
-            for place, (column, rows) in enumerate(found):
-                rest = [(c, rows & s) for c, s in found[place + 1 :] if c != column]
-                total += grow([(c, s) for c, s in rest if s.bit_count() >= least])
-            return total
+def frequent(sets: Sequence[Sets], least: Sequence[int]) -> int:
+    """How many itemsets at least so many rows of each of these have."""
 
-        return grow(items)
+    def enough(rows: Sequence[int]) -> bool:
+        return all(own.bit_count() >= n for own, n in zip(rows, least, strict=True))
+
+    def grow(found: list[tuple[str, list[int]]]) -> int:
+        # What follows an item can be added to it, if it speaks of another column.
+        total = len(found)
+        for place, (column, rows) in enumerate(found):
+            rest = [
+                (c, [own & more for own, more in zip(rows, others, strict=True)])
+                for c, others in found[place + 1 :]
+                if c != column
+            ]
+            total += grow([(c, both) for c, both in rest if enough(both)])
+        return total
+
+    items = [(item[0], [one.sets.get(item, 0) for one in sets]) for item in sets[0].sets]
+    return grow([(column, rows) for column, rows in items if enough(rows)])
 
 
 def least_count(support: float, rows: int) -> int:

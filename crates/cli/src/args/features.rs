@@ -66,7 +66,10 @@ impl FeatureArgs {
                 "`{name}` may only increase and only decrease; say --immutable {name} if it may not change"
             )));
         }
-        config.data.missing_codes.extend(self.missing_code);
+        if !self.missing_code.is_empty() {
+            let codes = config.data.missing_codes.get_or_insert_default();
+            codes.extend(self.missing_code);
+        }
         let overrides = &mut config.overrides;
         let mut of = |name: &str, change: &dyn Fn(&mut Feature)| {
             change(overrides.entry(name.to_owned()).or_default());

@@ -64,8 +64,8 @@ impl Columns {
             .features(features)
             .trim(config.data.trim.unwrap_or(true));
         for (name, attribute) in &config.protected {
-            declaration =
-                declaration.protected(protected(name, attribute, &config.data.missing_codes)?);
+            let codes = config.data.missing_codes.as_deref().unwrap_or_default();
+            declaration = declaration.protected(protected(name, attribute, codes)?);
         }
         for column in config.data.context.iter().chain(&context) {
             declaration = declaration.context(column);
@@ -180,22 +180,17 @@ impl Deciding<'_> {
         let free = |guess: &&Guessed| !roles.0.contains_key(guess.name.as_str());
         let mut unlisted = Vec::new();
         for guess in guessed.iter().filter(free) {
-            // A flag about a column makes it a feature, if it is not listed anyway.
-            let flagged = config.overrides.get(&guess.name).filter(|_| !guess_all);
-            let listed = config.features.get(&guess.name).or(flagged);
-            match (listed, &guess.guess) {
+            // A flag about a column makes it a feature; what nobody says of it is guessed.
+            let flagged = config.overrides.contains_key(&guess.name);
+            match (config.features.get(&guess.name), &guess.guess) {
                 (Some(feature), _) => self.add(guess, feature.clone())?,
                 (None, Guess::Unreadable) => self.note_why_not(guess),
-                (None, _) if !guess_all => unlisted.push(guess.name.clone()),
-                (None, Guess::Context(_)) => {
+                (None, _) if !guess_all && !flagged => unlisted.push(guess.name.clone()),
+                (None, Guess::Context(_)) if !flagged => {
                     self.note_why_not(guess);
                     unlisted.push(guess.name.clone());
                 }
-                (None, _)
-                    if guess.maybe_label
-                        && config.label.column.is_none()
-                        && !config.overrides.contains_key(&guess.name) =>
-                {
+                (None, _) if guess.maybe_label && config.label.column.is_none() && !flagged => {
                     self.notes.push(format!(
                         "{} looks like the outcome, so it is no feature: name it with `label.column`, or list it under features",
                         guess.name
@@ -234,12 +229,10 @@ impl Deciding<'_> {
         let kind_said = said.order.is_some()
             || said.edges.is_some()
             || said.quantiles.or(said.equal_width).is_some();
+        let no_codes = (self.config.data.missing_codes.as_ref()).is_some_and(Vec::is_empty);
+        let codes = guess.missing_codes.iter().filter(|_| !no_codes);
         let mut feature = Feature {
-            missing_codes: guess
-                .missing_codes
-                .iter()
-                .map(|(code, _)| code.trim().to_owned())
-                .collect(),
+            missing_codes: codes.map(|(code, _)| code.trim().to_owned()).collect(),
             ..Feature::default()
         };
         if !feature.missing_codes.is_empty() {
@@ -276,7 +269,7 @@ impl Deciding<'_> {
         let flags = self.config.overrides.get(name).cloned().unwrap_or_default();
         let feature = flags.or(feature);
         let mut codes = feature.missing_codes.clone();
-        codes.extend(self.config.data.missing_codes.iter().cloned());
+        codes.extend(self.config.data.missing_codes.iter().flatten().cloned());
         let mut rules = rules(name, &feature)?;
         if !self.is_read(name) && !rules.immutable {
             rules.immutable = true;

@@ -61,8 +61,8 @@ pub struct Data {
     pub trim: Option<bool>,
     pub nulls: Vec<String>,
     pub types: BTreeMap<String, ColumnType>,
-    /// Missing codes of every column.
-    pub missing_codes: Vec<String>,
+    /// Missing codes of every column; an empty list says that no column has any.
+    pub missing_codes: Option<Vec<String>>,
     /// What to do with rows where a feature is missing, unless the feature says otherwise.
     pub missing: Option<Missing>,
     pub weight: Option<String>,
