@@ -139,6 +139,8 @@ fn json_is_what_the_schemas_say() {
         "region",
         "-m",
         "model.json",
+        "--favourable",
+        "1",
         "--min-group-size",
         "20",
         "--label",
@@ -306,7 +308,7 @@ fn a_trained_model_is_saved_and_can_be_opened() {
     let trained: Value = serde_json::from_slice(&output.stdout).unwrap();
     let training = &trained["model"]["training"];
     let rows = |part: &str| training[part].as_u64().unwrap();
-    assert_eq!(rows("train_rows") + rows("test_rows"), 581);
+    assert_eq!(rows("train_rows") + rows("test_rows"), 600);
     assert_eq!(trained["population"]["rows"], training["test_rows"]);
     // Opened again it gives the people of the whole table their answers.
     let spec = format!("linear:{}", model.display());
@@ -320,10 +322,12 @@ fn a_trained_model_is_saved_and_can_be_opened() {
         "json",
         "-m",
         &spec,
+        "--favourable",
+        "1",
     ];
     let output = run(facts().args(opened));
     let opened: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(opened["population"]["people"], 581);
+    assert_eq!(opened["population"]["people"], 600);
     assert_eq!(
         opened["model"]["reads_protected"],
         serde_json::json!(["sex"])
@@ -355,10 +359,16 @@ fn an_exported_model_is_compared_with_its_original() {
     let path = folder.path().join("said.csv");
     std::fs::write(&path, said).unwrap();
     let mut command = facts();
-    command
-        .arg("audit")
-        .arg(&path)
-        .args(["-p", "sex", "-m", "model.json", "--format", "json"]);
+    command.arg("audit").arg(&path).args([
+        "-p",
+        "sex",
+        "-m",
+        "model.json",
+        "--favourable",
+        "1",
+        "--format",
+        "json",
+    ]);
     let output = run(command.args(["--ignore", "kept", "--check-against", "said"]));
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     let notes = report["notes"].to_string();
@@ -572,10 +582,16 @@ fn what_would_command_a_terminal_is_shown_as_a_sign() {
     let path = folder.path().join("people.csv");
     std::fs::write(&path, table.replace("Male", "M\u{1b}[2J")).unwrap();
     let mut command = facts();
-    command
-        .arg("audit")
-        .arg(&path)
-        .args(["-p", "sex", "-m", "model.json", "--ignore", "kept"]);
+    command.arg("audit").arg(&path).args([
+        "-p",
+        "sex",
+        "-m",
+        "model.json",
+        "--favourable",
+        "1",
+        "--ignore",
+        "kept",
+    ]);
     let output = run(command.args(["--color", "never", "--format", "text"]));
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("M␛[2J") && !text.contains('\u{1b}'), "{text}");
@@ -591,10 +607,16 @@ fn small_counts_are_nowhere_once_suppressed() {
     let path = folder.path().join("people.csv");
     std::fs::write(&path, table).unwrap();
     let mut command = facts();
-    command
-        .arg("audit")
-        .arg(&path)
-        .args(["-p", "sex", "-m", "model.json", "--label", "kept"]);
+    command.arg("audit").arg(&path).args([
+        "-p",
+        "sex",
+        "-m",
+        "model.json",
+        "--favourable",
+        "1",
+        "--label",
+        "kept",
+    ]);
     command.args([
         "--label-favourable",
         "yes",

@@ -15,6 +15,7 @@ pub fn facts(report: &Report<'_>) -> Vec<(&'static str, String)> {
     let (sizes, population) = (&audit.sizes, &audit.population);
     let mut facts = vec![("Data", format!("{}: {}", record.data.name, rows(report)))];
     facts.push(("Model", model(report)));
+    facts.push(("Yes means", record.yes_means()));
     facts.push((
         "Protected",
         format!(

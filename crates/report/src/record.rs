@@ -2,6 +2,7 @@
 
 use facts_engine::Audit;
 use facts_engine::evidence::{Evidence, Tests};
+use facts_engine::flips::Favourable;
 use serde::{Deserialize, Serialize};
 
 /// The version of the saved form of a [`Record`].
@@ -36,6 +37,26 @@ pub struct Record {
 }
 
 impl Record {
+    /// Which outcome is the yes, as a person says it: `income = >50K`.
+    pub fn yes_means(&self) -> String {
+        let answer = match &self.audit.settings.favourable {
+            Favourable::Positive => "1 or true",
+            Favourable::Class(class) => class.trim(),
+        };
+        let of_label = |label: &str, value: &str| format!("{label} = {}", value.trim());
+        match (&self.model.training, &self.base_rates) {
+            (Some(fitted), _) => of_label(&fitted.label, &fitted.favourable),
+            (None, Some(rates)) if rates.favourable.trim() == answer => {
+                of_label(&rates.label, answer)
+            }
+            (None, Some(rates)) => {
+                let outcome = of_label(&rates.label, &rates.favourable);
+                format!("the model answers {answer}, which stands for {outcome}")
+            }
+            (None, None) => format!("the model answers {answer}"),
+        }
+    }
+
     /// Whether any definition was tested, so that findings can pass.
     pub fn is_tested(&self) -> bool {
         let tests = self.evidence.as_ref().map(|found| found.tests.len());

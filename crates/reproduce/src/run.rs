@@ -113,6 +113,7 @@ impl Run<'_> {
                     training: None,
                 };
                 config.data.weight = Some(weight.to_owned());
+                config.model.favourable = Some("1".into());
                 let given = FromCode {
                     model: Some((Box::new(model), origin)),
                     ..FromCode::default()

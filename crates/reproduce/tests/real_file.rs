@@ -84,7 +84,9 @@ fn another_file_is_refused_with_what_is_missing() {
     let failure = run("ssl", &path).unwrap_err();
     assert_eq!(failure.kind, FailureKind::Usage);
     let text = failure.to_string();
-    assert!(text.starts_with("data.keep names the column `RACE CODE CD`; the table has: religion"));
+    assert!(
+        text.starts_with("data.keep: there is no column `RACE CODE CD`; the table has: religion")
+    );
     assert!(
         text.ends_with("is read as the configuration of `ssl` says"),
         "{text}"

@@ -29,9 +29,8 @@ impl Label {
         let label = label.map_err(|error| Failure::usage(format!("`label.column`: {error}")))?;
         let values = label.column().values();
         let said = (config.label.favourable.as_ref()).or(config.model.favourable.as_ref());
-        let favourable = match said {
-            Some(text) => text.0.trim().to_owned(),
-            None => guessed_favourable(name, values)?,
+        let Some(favourable) = said.map(|text| text.0.trim().to_owned()) else {
+            return Ok(None);
         };
         let codes = config.data.missing_codes.as_deref().unwrap_or_default();
         let missing = label.column().missing(codes);
@@ -97,19 +96,6 @@ impl Label {
             groups: rates,
         }))
     }
-}
-
-/// The favourable value of a label that nothing was said about: 1 or true, if it has one.
-fn guessed_favourable(name: &str, values: &[Value]) -> Result<String, Failure> {
-    let mut positive = values
-        .iter()
-        .filter(|value| value.reads_as("1") || value.label().trim().eq_ignore_ascii_case("true"));
-    positive.next().map(|value| value.label()).ok_or_else(|| {
-        Failure::usage(format!(
-            "which value of `{name}` is favourable? Write it as `label.favourable`; the column has: {}",
-            some(values)
-        ))
-    })
 }
 
 /// The first values of a column, for a message.

@@ -16,6 +16,7 @@ mod label;
 mod listener;
 mod model;
 mod people;
+mod readings;
 mod run;
 pub mod saved;
 mod settings;

@@ -22,6 +22,7 @@ use crate::label::Label;
 use crate::listener::Listener;
 use crate::model::{self, AuditedModel, FittedElsewhere};
 use crate::people::People;
+use crate::readings;
 use crate::table::Table;
 
 /// The tool and its version, as records name it.
@@ -93,7 +94,11 @@ pub fn run_with(
         model = model.keeping_answers(config)?;
     }
 
-    let options = options.favourable(model.favourable.clone());
+    let favourable = match model.favourable.take() {
+        Some(favourable) => favourable,
+        None => readings::favourable(config, model.model.as_ref(), &people)?,
+    };
+    let options = options.favourable(favourable);
     let audited = audit::audit(config, &people, &model, &options, listener)?;
     let audit = &audited.audit;
     notes.extend(audited.notes.iter().cloned());
@@ -189,7 +194,7 @@ fn prepare<'a>(
         }
     } else {
         let model = match code.model {
-            Some((model, origin)) => AuditedModel::at_hand(config, model, origin),
+            Some((model, origin)) => AuditedModel::at_hand(model, origin),
             None => {
                 listener.step("opening the model");
                 model::open(config, listener)?

@@ -1,6 +1,6 @@
 //! What is typed after `facts audit`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use facts_models::ModelSpec;
@@ -82,13 +82,18 @@ impl AuditArgs {
         let file = match (&self.config, &self.data) {
             (Some(file), _) => Some(file.clone()),
             (None, None) if local.is_file() => Some(local),
+            (None, Some(data)) if local.is_file() && is_about(&local, data) => Some(local),
             _ => None,
         };
         let mut config = Config::load(file.as_deref(), &self.set)?;
         replace(&mut config.data.path, self.data);
         self.reading.apply(&mut config);
         replace(&mut config.model.spec, self.model);
-        replace(&mut config.model.favourable, self.favourable.map(Text));
+        if let Some(favourable) = self.favourable {
+            // What is typed wins over the file, wherever the file says it.
+            config.model.favourable = Some(Text(favourable));
+            config.label.favourable = None;
+        }
         if !self.protected.is_empty() {
             let named = self.protected.into_iter();
             config.protected = named
@@ -117,6 +122,16 @@ impl AuditArgs {
             },
         ))
     }
+}
+
+/// Whether a configuration says how to audit just this table, as one that `facts init` wrote for it
+/// does. One that cannot be read is about it: whoever typed the command should hear what is wrong.
+fn is_about(file: &Path, data: &Path) -> bool {
+    let Ok(config) = Config::load(Some(file), &[]) else {
+        return true;
+    };
+    let same = |path: PathBuf| path.canonicalize().ok() == data.canonicalize().ok();
+    data.exists() && config.data.path.is_some_and(same)
 }
 
 /// What a command line says that no configuration does: what to do with the audit.

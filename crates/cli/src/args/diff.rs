@@ -23,8 +23,8 @@ pub(crate) struct DiffArgs {
     /// Exit with 1 if a finding that appeared or grew scores over this
     #[arg(long, value_name = "SCORE", value_parser = number)]
     pub(crate) fail_over: Option<f64>,
-    /// --fail-over heeds only findings that pass in the newer audit
-    #[arg(long, requires = "fail_over")]
+    /// Only findings that pass in one of the two audits; --fail-over heeds those that pass in the newer
+    #[arg(long)]
     pub(crate) passing: bool,
 }
 

@@ -20,8 +20,8 @@ pub(super) struct FeatureArgs {
     /// The column that says how many people a row is; not survey weights, see `facts explain evidence`
     #[arg(long, value_name = "COLUMN")]
     weight_column: Option<String>,
-    /// A value that stands for "missing" in every column, such as ?
-    #[arg(long, value_name = "TEXT")]
+    /// A value that stands for "missing" in every column, such as ? or -9
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     missing_code: Vec<String>,
     /// A column that people cannot change
     #[arg(long, value_name = "COLUMN")]
@@ -32,7 +32,8 @@ pub(super) struct FeatureArgs {
     /// A column that may only decrease
     #[arg(long, value_name = "COLUMN")]
     decrease: Vec<String>,
-    /// Bins of a number: `age=5` quantiles, `age=width:5`, `age=0,25,40,65`
+    /// Bins of a number: `age=5` quantiles, `age=width:5`, `age=0,25,40,65`; a protected number becomes
+    /// groups so
     #[arg(long, value_name = "COLUMN=BINS")]
     bins: Vec<String>,
     /// The order of a column's levels: `grade=low<middle<high`
@@ -70,7 +71,7 @@ impl FeatureArgs {
             let codes = config.data.missing_codes.get_or_insert_default();
             codes.extend(self.missing_code);
         }
-        let overrides = &mut config.overrides;
+        let (overrides, protected) = (&mut config.overrides, &mut config.protected);
         let mut of = |name: &str, change: &dyn Fn(&mut Feature)| {
             change(overrides.entry(name.to_owned()).or_default());
         };
@@ -91,17 +92,25 @@ impl FeatureArgs {
                 ))
             };
             let number = |text: &str| text.trim().parse::<usize>().map_err(|_| refuse());
+            let (mut quantiles, mut equal_width, mut edges) = (None, None, None);
             if let Some(width) = bins.strip_prefix("width:") {
-                let width = number(width)?;
-                of(name, &|feature| feature.equal_width = Some(width));
+                equal_width = Some(number(width)?);
             } else if bins.contains(',') {
-                let edges: Vec<f64> = (bins.split(','))
-                    .map(|edge| edge.trim().parse().map_err(|_| refuse()))
-                    .collect::<Result<_, _>>()?;
-                of(name, &|feature| feature.edges = Some(edges.clone()));
+                let at = bins.split(',').map(|edge| edge.trim().parse());
+                edges = Some(at.collect::<Result<Vec<f64>, _>>().map_err(|_| refuse())?);
             } else {
-                let quantiles = number(bins)?;
-                of(name, &|feature| feature.quantiles = Some(quantiles));
+                quantiles = Some(number(bins)?);
+            }
+            if let Some(attribute) = protected.get_mut(name) {
+                attribute.quantiles = quantiles;
+                attribute.equal_width = equal_width;
+                attribute.edges = edges;
+            } else {
+                of(name, &|feature| {
+                    feature.quantiles = quantiles;
+                    feature.equal_width = equal_width;
+                    feature.edges.clone_from(&edges);
+                });
             }
         }
         for text in &self.order {

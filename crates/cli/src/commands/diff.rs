@@ -28,7 +28,20 @@ pub(crate) fn diff(args: DiffArgs) -> Result<ExitCode, Failure> {
         let tested = new.check_tested(ids.iter().map(String::as_str));
         tested.map_err(|error| Failure::from(error).with("--passing heeds the newer audit"))?;
     }
-    let diff = Diff::new(&old, &new, &ids)?;
+    let mut diff = Diff::new(&old, &new, &ids)?;
+    if args.passing {
+        let passes = |standing: &Standing| {
+            matches!(
+                standing,
+                Standing::Unfair {
+                    passes: Some(true),
+                    ..
+                }
+            )
+        };
+        diff.changed
+            .retain(|changed| passes(&changed.old) || passes(&changed.new));
+    }
     match args.format {
         DiffForm::Json => {
             let text =

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::Counterfactuals;
 use crate::bits::Words;
 use crate::error::{Error, ModelError};
-use crate::population::Column;
+use crate::population::{Column, Value};
 
 /// Any binary classifier.
 ///
@@ -60,14 +60,7 @@ impl Favourable {
     pub fn of(&self, positive: bool) -> bool {
         match self {
             Self::Positive => positive,
-            Self::Class(name) => {
-                let names: [&str; 2] = if positive {
-                    ["true", "1"]
-                } else {
-                    ["false", "0"]
-                };
-                names.contains(&name.to_lowercase().as_str())
-            }
+            Self::Class(name) => Value::Boolean(positive).reads_as(&name.to_lowercase()),
         }
     }
 
@@ -147,7 +140,7 @@ impl Favourable {
     /// Whether a class given as text is favourable, or what to do if it is no class.
     fn of_label(&self, label: &str) -> Result<bool, &'static str> {
         match self {
-            Self::Class(name) => Ok(label.trim() == name.trim()),
+            Self::Class(name) => Ok(Value::Text(label.into()).reads_as(name)),
             Self::Positive => match label.trim() {
                 "1" => Ok(true),
                 "0" => Ok(false),

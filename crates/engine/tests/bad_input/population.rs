@@ -199,11 +199,12 @@ fn missing_values_under_the_policy_error() {
     let null = some.map(|job| job.filter(|job| *job != "?"));
     let message = "column `job`, row 4: the value is missing; say what to do with missing values of this feature: drop the row, or treat them as a level";
     let job = || Feature::categorical("job");
+    let strict = || job().missing(Missing::Error);
     assert_eq!(
-        unread(declared(job()), &spoiled("job", texts(null))),
+        unread(declared(strict()), &spoiled("job", texts(null))),
         message
     );
-    let coded = declared(job().missing_codes(["?"]));
+    let coded = declared(strict().missing_codes(["?"]));
     assert_eq!(unread(coded, &spoiled("job", texts(some))), message);
     let taken = ["clerk", "boss", "missing"]
         .map(Some)

@@ -270,12 +270,12 @@ fn a_wrong_value_is_named() {
     };
     assert_eq!(
         refused("evidence.alpha=5"),
-        "evidence.alpha is 5, but must be above 0 and below 1; write five percent as 0.05"
+        "`evidence.alpha` is 5, but must be above 0 and below 1; write five percent as 0.05"
     );
-    assert!(refused("evidence.alpha=0").starts_with("evidence.alpha is 0"));
-    assert!(refused("evidence.alpha=nan").starts_with("evidence.alpha is NaN"));
-    assert!(refused("evidence.hold-out=1").starts_with("evidence.hold-out is 1"));
-    assert!(refused("evidence.hold-out=-0.5").starts_with("evidence.hold-out is -0.5"));
+    assert!(refused("evidence.alpha=0").starts_with("`evidence.alpha` is 0"));
+    assert!(refused("evidence.alpha=nan").starts_with("`evidence.alpha` is NaN"));
+    assert!(refused("evidence.hold-out=1").starts_with("`evidence.hold-out` is 1"));
+    assert!(refused("evidence.hold-out=-0.5").starts_with("`evidence.hold-out` is -0.5"));
 }
 
 /// The names of the variants of people, with these settings.

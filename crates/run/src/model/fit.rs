@@ -14,6 +14,7 @@ use crate::config::Config;
 use crate::failure::Failure;
 use crate::label::Label;
 use crate::people::People;
+use crate::readings::ask_about_label;
 use crate::table::Table;
 
 /// The seed of the split unless the user gives one.
@@ -81,12 +82,17 @@ impl Examples {
 }
 
 /// The label that a model is fitted to.
-fn label(config: &Config, table: &Table) -> Result<Label, Failure> {
-    Label::of(config, table)?.ok_or_else(|| {
-        Failure::usage(
+fn label(config: &Config, columns: &Columns, table: &Table) -> Result<Label, Failure> {
+    if let Some(label) = Label::of(config, table)? {
+        return Ok(label);
+    }
+    let Some(column) = &config.label.column else {
+        return Err(Failure::usage(
             "a model is fitted to a label, and none is named; name it with `label.column`",
-        )
-    })
+        ));
+    };
+    let people = People::of(&columns.declaration, Cow::Borrowed(&table.cells))?;
+    Err(ask_about_label(column, &people)?)
 }
 
 /// How a configuration fits a model to these examples.
@@ -107,7 +113,8 @@ fn training(config: &Config, table: &Table, examples: &Examples) -> Result<Train
 /// are in a table of their own. Bins that the model sees are those of this table.
 pub fn fit(config: &Config, table: &Table) -> Result<AdditiveModel, Failure> {
     let mut columns = Columns::decide(config, &table.cells, None)?;
-    let examples = Examples::new(&mut columns, &label(config, table)?, table)?;
+    let label = label(config, &columns, table)?;
+    let examples = Examples::new(&mut columns, &label, table)?;
     let all: Vec<usize> = (0..examples.rows.len()).collect();
     examples.fit(&training(config, table, &examples)?, &all)
 }
@@ -120,7 +127,7 @@ pub(crate) fn fit_on_part<'a>(
     table: &'a Table,
     elsewhere: Option<FittedElsewhere>,
 ) -> Result<Fitted<'a>, Failure> {
-    let label = label(config, table)?;
+    let label = label(config, columns, table)?;
     let examples = Examples::new(columns, &label, table)?;
     let training = training(config, table, &examples)?;
     let seed = config.train.seed.unwrap_or(SEED);
@@ -172,7 +179,10 @@ pub(crate) fn fit_on_part<'a>(
     }
     let rows: Vec<usize> = test.iter().map(|&place| examples.rows[place].0).collect();
     let people = People::of(&columns.declaration, Cow::Owned(table.cells.select(&rows)))?;
-    let model = AuditedModel::new(Box::new(additive.clone()), origin, Favourable::Positive);
+    let model = AuditedModel {
+        favourable: Some(Favourable::Positive),
+        ..AuditedModel::at_hand(Box::new(additive.clone()), origin)
+    };
     Ok(Fitted {
         model,
         additive,

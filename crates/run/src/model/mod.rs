@@ -28,7 +28,8 @@ pub(crate) struct AuditedModel {
     /// What it reads, if it can tell.
     pub(crate) inputs: Option<Vec<Input>>,
     pub(crate) origin: ModelOrigin,
-    pub(crate) favourable: Favourable,
+    /// Which class is favourable, where that follows from how the model was made.
+    pub(crate) favourable: Option<Favourable>,
     /// Where the model's answers are kept.
     pub(crate) answers: Option<PathBuf>,
     /// The folder that goes with the model, if its answers are kept for this audit only.
@@ -37,24 +38,16 @@ pub(crate) struct AuditedModel {
 }
 
 impl AuditedModel {
-    fn new(model: Box<dyn Model + Send>, origin: ModelOrigin, favourable: Favourable) -> Self {
+    /// A model that is at hand.
+    pub(crate) fn at_hand(model: Box<dyn Model + Send>, origin: ModelOrigin) -> Self {
         Self {
             model,
             inputs: None,
             origin,
-            favourable,
+            favourable: None,
             answers: None,
             kept: None,
         }
-    }
-
-    /// A model that is at hand.
-    pub(crate) fn at_hand(
-        config: &Config,
-        model: Box<dyn Model + Send>,
-        origin: ModelOrigin,
-    ) -> Self {
-        Self::new(model, origin, favourable(config))
     }
 
     /// Keeps the answers of a model that is asked row by row as long as the audit takes, so that
@@ -76,19 +69,11 @@ impl AuditedModel {
     }
 }
 
-/// Which class is favourable.
-fn favourable(config: &Config) -> Favourable {
-    match &config.model.favourable {
-        None => Favourable::Positive,
-        Some(class) => Favourable::Class(class.0.clone()),
-    }
-}
-
 /// Opens the model that the configuration names.
 pub(crate) fn open(config: &Config, listener: &dyn Listener) -> Result<AuditedModel, Failure> {
     let spec = config.model.spec.as_ref().ok_or_else(|| {
         Failure::usage(
-            "no model is named; name one with `model.spec`, or let one be fitted on this table: `model.spec` = train, with `label.column`",
+            "no model is named; name one with `model.spec`, or have one fitted on this table: `model.spec` train, with `label.column` naming the outcome",
         )
     })?;
     let options = options(config)?;
@@ -129,7 +114,7 @@ pub(crate) fn open(config: &Config, listener: &dyn Listener) -> Result<AuditedMo
     Ok(AuditedModel {
         inputs: opened.inputs,
         answers,
-        ..AuditedModel::new(model, origin, favourable(config))
+        ..AuditedModel::at_hand(model, origin)
     })
 }
 

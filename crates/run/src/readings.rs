@@ -1,0 +1,142 @@
+//! Which outcome is good is never guessed: where nobody says it, both readings are shown.
+
+use std::fmt::Write;
+
+use facts_engine::flips::{Favourable, Model};
+use facts_engine::population::{Column, Value};
+use facts_report::text;
+
+use crate::config::Config;
+use crate::failure::Failure;
+use crate::people::People;
+
+/// Profiles that a model is asked about at most, to show what its answers would mean.
+const MOST_PROFILES: usize = 20_000;
+/// Outcomes that are written out at most.
+const MOST_OUTCOMES: usize = 8;
+
+/// Which class of a model that was opened, or is at hand, is the yes.
+pub(crate) fn favourable(
+    config: &Config,
+    model: &dyn Model,
+    people: &People<'_>,
+) -> Result<Favourable, Failure> {
+    let (of_model, of_label) = (&config.model.favourable, &config.label.favourable);
+    if let Some(class) = of_model {
+        refuse_contradiction(config, people)?;
+        return Ok(Favourable::Class(class.0.clone()));
+    }
+    let answers = answered(model, people)?;
+    let known = |class: &str| answers.outcomes.iter().any(|value| value.reads_as(class));
+    match (of_label, &config.label.column) {
+        (Some(class), _) if known(&class.0) => Ok(Favourable::Class(class.0.clone())),
+        (Some(class), Some(label)) => Err(Failure::usage(format!(
+            "the yes of {label} is `{class}`, but the model never answers that; which of its answers is the yes? Say it with `model.favourable`:\n{}",
+            answers.readings(),
+            class = class.0,
+        ))),
+        _ => Err(Failure::usage(format!(
+            "which answer of the model is the yes? The data cannot tell; say it with `model.favourable`:\n{}",
+            answers.readings()
+        ))),
+    }
+}
+
+/// Refuses two keys that name different outcomes of the same label.
+fn refuse_contradiction(config: &Config, people: &People<'_>) -> Result<(), Failure> {
+    let (Some(class), Some(value)) = (&config.model.favourable, &config.label.favourable) else {
+        return Ok(());
+    };
+    let Some(label) = &config.label.column else {
+        return Ok(());
+    };
+    let outcomes = people.table.column(label)?.column().values();
+    let mut same_words = outcomes.iter().filter(|outcome| outcome.reads_as(&class.0));
+    let agrees = Value::Text(value.0.as_str().into()).reads_as(&class.0);
+    if agrees || same_words.next().is_none() {
+        return Ok(());
+    }
+    Err(Failure::usage(format!(
+        "`model.favourable` says that `{}` is the yes, and `label.favourable` says `{}`; `{label}` has both values, so one of the two is wrong: take it out",
+        class.0, value.0
+    )))
+}
+
+/// Which value of a label is the yes, when a model is to be fitted to it and nobody says.
+pub(crate) fn ask_about_label(label: &str, people: &People<'_>) -> Result<Failure, Failure> {
+    let column = people.table.column(label)?;
+    let mut outcomes = Outcomes::new(column.column(), people);
+    for (row, profile, weight) in people.rows.kept() {
+        let group = people.population.group(profile);
+        outcomes.people[column.codes()[row] as usize][group] += weight;
+    }
+    Ok(Failure::usage(format!(
+        "which value of `{label}` is the yes? The data cannot tell; say it with `label.favourable`:\n{}",
+        outcomes.readings()
+    )))
+}
+
+/// What the model answers people.
+fn answered(model: &dyn Model, people: &People<'_>) -> Result<Outcomes, Failure> {
+    let population = &people.population;
+    let profiles = 0..population.profiles().min(MOST_PROFILES);
+    let answer = model.predict(&population.model_rows(profiles.clone()))?;
+    let (column, codes) = Column::of("answer", &answer)?;
+    let mut outcomes = Outcomes::new(&column, people);
+    for (profile, code) in profiles.zip(codes) {
+        outcomes.people[code as usize][population.group(profile)] += population.people(profile);
+    }
+    Ok(outcomes)
+}
+
+/// Outcomes, and how many people of each group have each.
+struct Outcomes {
+    outcomes: Vec<Value>,
+    groups: Vec<String>,
+    people: Vec<Vec<u64>>,
+}
+
+impl Outcomes {
+    fn new(column: &Column, people: &People<'_>) -> Self {
+        let groups = people.population.groups().to_vec();
+        Self {
+            outcomes: column.values().to_vec(),
+            people: vec![vec![0; groups.len()]; column.values().len()],
+            groups,
+        }
+    }
+
+    /// A line for each outcome that could be the yes: who would be refused then.
+    fn readings(&self) -> String {
+        let in_group = |g: usize| self.people.iter().map(|of| of[g]).sum::<u64>();
+        let all: u64 = (0..self.groups.len()).map(in_group).sum();
+        let share = |refused: u64, of: u64| {
+            let share = refused as f64 / of.max(1) as f64;
+            format!("{:.1} %", 100.0 * share)
+        };
+        let mut ordered: Vec<usize> = (0..self.outcomes.len())
+            .filter(|&outcome| self.outcomes[outcome] != Value::Null)
+            .collect();
+        ordered.sort_by_key(|&outcome| self.outcomes[outcome].label());
+        let mut text = String::new();
+        for &outcome in ordered.iter().take(MOST_OUTCOMES) {
+            let of = &self.people[outcome];
+            let groups: Vec<String> = (self.groups.iter().enumerate())
+                .map(|(g, name)| {
+                    let all = in_group(g);
+                    format!("{} {}", name.trim(), share(all - of[g], all))
+                })
+                .collect();
+            // Writing to a string cannot fail.
+            let _ = writeln!(
+                text,
+                "  if `{}` is the yes, {} of {} people are refused ({})",
+                self.outcomes[outcome].label().trim(),
+                share(all - of.iter().sum::<u64>(), all),
+                text::count(all),
+                groups.join(", ")
+            );
+        }
+        text.trim_end().to_owned()
+    }
+}
