@@ -167,10 +167,10 @@ def audit(
     Args:
         evidence: Whether to gather it: tests and intervals. False gathers none, which is quicker.
         alpha: How often, at most, chance alone may pass for a finding. Default 0.05.
-        shuffles: How often the members of each subgroup are dealt out to the groups by lot; 0 tests
-            nothing. Default 1,000.
+        shuffles: How many permutations each subgroup is tested with; 0 tests nothing. Default
+            1,000.
         resamples: How often members are drawn again for intervals; 0 gives none. Default 1,000.
-        seed: What all that is drawn by lot starts from: the same seed gives the same evidence.
+        seed: The seed of all random draws: the same seed gives the same evidence.
             Default 1.
         stability: Whether to audit again under 20 other settings and samples, and tell where the first
             findings still hold. The model is asked again. Default no.

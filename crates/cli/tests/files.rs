@@ -403,6 +403,8 @@ fn what_a_model_answered_before_it_failed_is_not_lost() {
             "0.1",
             "-m",
             FAILING,
+            "--favourable",
+            "1",
         ]);
         command.args(["--workers", "1", "--batch-rows", "50", "--out", out]);
         command.output().unwrap()

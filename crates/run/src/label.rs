@@ -38,6 +38,10 @@ impl Label {
             .map(|(value, missing)| (!missing).then(|| value.reads_as(&favourable)))
             .collect();
         if !outcomes.contains(&Some(true)) {
+            if config.label.favourable.is_none() && !config.is_train() {
+                // The model's yes has another name, and nobody says what it is in the label.
+                return Ok(None);
+            }
             return Err(Failure::usage(format!(
                 "the label `{name}` never has the favourable value `{favourable}`; it has: {}; write one of these as `label.favourable`",
                 some(values)

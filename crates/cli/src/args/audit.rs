@@ -37,6 +37,9 @@ pub(crate) struct AuditArgs {
     /// The configuration
     #[arg(long, short, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
+    /// Do not use the facts.toml in this folder, even if it is about this table
+    #[arg(long, conflicts_with = "config")]
+    no_config: bool,
     /// Any key of the configuration; repeat for more
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
@@ -81,18 +84,24 @@ impl AuditArgs {
         let local = PathBuf::from("facts.toml");
         let file = match (&self.config, &self.data) {
             (Some(file), _) => Some(file.clone()),
-            (None, None) if local.is_file() => Some(local),
-            (None, Some(data)) if local.is_file() && is_about(&local, data) => Some(local),
-            _ => None,
+            _ if self.no_config || !local.is_file() => None,
+            (None, Some(data)) if !is_about(&local, data) => None,
+            _ => Some(local),
         };
+        let found = file
+            .clone()
+            .filter(|_| self.config.is_none() && self.data.is_some());
         let mut config = Config::load(file.as_deref(), &self.set)?;
         replace(&mut config.data.path, self.data);
         self.reading.apply(&mut config);
         replace(&mut config.model.spec, self.model);
         if let Some(favourable) = self.favourable {
             // What is typed wins over the file, wherever the file says it.
-            config.model.favourable = Some(Text(favourable));
-            config.label.favourable = None;
+            let favourable = Some(Text(favourable));
+            if config.model.favourable != favourable {
+                config.model.favourable = favourable;
+                config.label.favourable = None;
+            }
         }
         if !self.protected.is_empty() {
             let named = self.protected.into_iter();
@@ -119,6 +128,7 @@ impl AuditArgs {
                 showing: self.showing,
                 format: self.format,
                 fail_over: self.fail_over,
+                found,
             },
         ))
     }
@@ -136,6 +146,8 @@ fn is_about(file: &Path, data: &Path) -> bool {
 
 /// What a command line says that no configuration does: what to do with the audit.
 pub(crate) struct Results {
+    /// The configuration that was found in this folder, and not named.
+    pub(crate) found: Option<PathBuf>,
     pub(crate) showing: ShowingArgs,
     pub(crate) format: Option<String>,
     pub(crate) fail_over: Option<f64>,

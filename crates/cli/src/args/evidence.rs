@@ -15,7 +15,7 @@ pub(crate) struct EvidenceArgs {
     /// How often, at most, chance alone may pass for a finding [default: 0.05]
     #[arg(long, value_name = "SHARE", value_parser = level, allow_negative_numbers = true)]
     alpha: Option<f64>,
-    /// How often the members of each subgroup are dealt out to the groups by lot; 0 tests nothing
+    /// How many permutations each subgroup is tested with; 0 tests nothing
     /// [default: 1000]
     #[arg(long, value_name = "N", value_parser = whole::<usize>, allow_negative_numbers = true)]
     shuffles: Option<usize>,
@@ -23,7 +23,7 @@ pub(crate) struct EvidenceArgs {
     /// [default: 1000]
     #[arg(long, value_name = "N", value_parser = whole::<usize>, allow_negative_numbers = true)]
     resamples: Option<usize>,
-    /// What all that is drawn by lot starts from: the same seed gives the same evidence [default: 1]
+    /// The seed of all random draws: the same seed gives the same evidence [default: 1]
     #[arg(long, value_name = "N", value_parser = whole::<u64>, allow_negative_numbers = true)]
     evidence_seed: Option<u64>,
     /// Audit again under 20 other settings and samples, and tell where the first findings still hold

@@ -15,6 +15,12 @@ use crate::progress::Reporter;
 
 pub(crate) fn audit(args: AuditArgs, reporter: &Reporter) -> Result<ExitCode, Failure> {
     let (config, mut results) = args.config()?;
+    if let Some(file) = &results.found {
+        reporter.note(&format!(
+            "using {}, which is about this table; --no-config ignores it",
+            file.display()
+        ));
+    }
     let path = config.data.path.clone().ok_or_else(|| {
         Failure::usage("no table is named; give DATA, or data.path in the configuration")
     })?;
