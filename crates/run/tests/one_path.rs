@@ -16,7 +16,7 @@ fn hiring(file: &str) -> String {
 /// The table of the example with its model, and nothing said about its columns.
 fn hiring_audit(settings: &str) -> Result<Record, String> {
     let text = format!(
-        "[model]\nspec = \"linear:{}\"\n[protected.sex]\n[evidence]\nshuffles = 0\nresamples = 0\n{settings}",
+        "[model]\nspec = \"linear:{}\"\nfavourable = 1\n[protected.sex]\n[evidence]\nshuffles = 0\nresamples = 0\n{settings}",
         hiring("model.json")
     );
     let config = Config::parse("the test", &text, &[]).map_err(|error| error.to_string())?;

@@ -66,6 +66,8 @@ fn people() -> Table {
 }
 
 const PEOPLE: &str = "
+[model]
+favourable = 1
 [protected.sex]
 [features.age]
 quantiles = 4
