@@ -198,7 +198,7 @@ fn missing_values_under_the_policy_error() {
     let some = ["clerk", "boss", "clerk", "?", "boss", "clerk"].map(Some);
     let null = some.map(|job| job.filter(|job| *job != "?"));
     let message = "column `job`, row 4: the value is missing; say what to do with missing values of this feature: drop the row, or treat them as a level";
-    let job = || Feature::categorical("job");
+    let job = || Feature::categorical("job").missing(Missing::Error);
     assert_eq!(
         unread(declared(job()), &spoiled("job", texts(null))),
         message
