@@ -65,10 +65,12 @@ def audit(
     validity: str | None = None,
     ranges: bool | None = None,
     max_length: int | None = None,
+    min_members: int | None = None,
     max_subgroups: int | None = None,
     min_group_size: int | None = None,
     compare: Sequence[Any] | None = None,
     suppress_below: int | None = None,
+    allow_dropped: float | None = None,
     # What is reported
     definitions: Sequence[str] | str | None = None,
     phi: Sequence[float] | float | None = None,
@@ -145,15 +147,20 @@ def audit(
 
     Args:
         support: The least share of each group, and of those who succeed, that makes a combination
-            frequent. Default 0.01.
+            frequent. Default 0.01, or the least at which no more than 50,000 subgroups are found;
+            ``notes`` say so.
         validity: ``"joint"`` (default) or ``"subset"``: whether what stays must be common too among
             those who succeed.
         ranges: Whether subgroups may be ranges (``age >= 30``) of ordered features.
-        max_length: Fail if a subgroup has more conditions than this.
+        max_length: The most conditions of a subgroup. Default no limit, unless there are too many
+            subgroups at every support; ``notes`` say so.
+        min_members: The fewest people of a subgroup in each group compared. Default 20.
         max_subgroups: Fail if there are more subgroups than this. Default a million.
         min_group_size: Set groups with fewer affected people aside, and name them.
         compare: Compare these groups only.
         suppress_below: Leave out counts from 1 to this less one.
+        allow_dropped: The share of the people that may be dropped for missing values; if there are more,
+            the audit stops. Default 0.05.
 
     **What is reported**
 
@@ -246,11 +253,13 @@ def audit(
                 "validity": validity,
                 "ranges": ranges,
                 "max_length": max_length,
+                "min_members": min_members,
                 "max_subgroups": max_subgroups,
                 "max_memory_mib": max_memory_mib,
                 "min_group_size": min_group_size,
                 "compare": None if compare is None else [_group(one) for one in _many(compare) or []],
                 "suppress_below": suppress_below,
+                "allow_dropped": allow_dropped,
                 "threads": threads,
             },
             "report": {

@@ -30,10 +30,12 @@ class Options(TypedDict, total=False):
     validity: str | None
     ranges: bool | None
     max_length: int | None
+    min_members: int | None
     max_subgroups: int | None
     min_group_size: int | None
     compare: Sequence[Any] | None
     suppress_below: int | None
+    allow_dropped: float | None
     definitions: Sequence[str] | str | None
     phi: Sequence[float] | float | None
     budgets: Sequence[float] | float | None

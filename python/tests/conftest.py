@@ -53,6 +53,7 @@ OPTIONS: dict[str, Any] = {
     "protected": "sex",
     "favourable": 1,
     "support": 0.05,
+    "min_members": 5,
     "progress": False,
     "features": {
         "degree": {

@@ -182,7 +182,9 @@ def test_dtypes_survive_the_way_to_the_model_and_back() -> None:
     table = kinds()
     asked = Asked(lambda rows: rows["flag"] & (rows["size"] != "S"))
     features = {str(name): {"missing": "level"} for name in table if name != "group"}
-    audit = facts.audit(asked, table, "group", support=0.2, features=features, favourable=1, progress=False)
+    audit = facts.audit(
+        asked, table, "group", support=0.2, features=features, favourable=1, min_members=1, progress=False
+    )
     assert len(audit) > 0
     original = {tuple(map(str, row)) for row in table.itertuples(index=False)}
     rows = asked.frames[0]
@@ -213,6 +215,7 @@ def test_dates_and_decimals_of_polars_and_pyarrow_come_back_as_they_were() -> No
     )
     options: dict[str, Any] = {
         "support": 0.05,
+        "min_members": 1,
         "features": {"price": {"missing": "level"}},
         "favourable": 1,
         "progress": False,
@@ -285,7 +288,14 @@ def test_an_interval_reaches_functions_as_an_interval() -> None:
 
     model = lambda rows: rows["flag"] & (rows["size"] != "S")  # noqa: E731
     facts.audit(
-        model, table, "group", support=0.1, features={"band": {"allowed": older}}, favourable=1, progress=False
+        model,
+        table,
+        "group",
+        support=0.1,
+        features={"band": {"allowed": older}},
+        favourable=1,
+        min_members=1,
+        progress=False,
     )
     assert seen and all(isinstance(value, pd.Interval) for pair in seen for value in pair)
 
@@ -547,7 +557,7 @@ def test_tables_that_are_none(people: pd.DataFrame) -> None:
 def test_values_that_read_alike_stay_apart() -> None:
     table = pd.DataFrame({"g": ["a", "b"] * 30, "x": [1, "1", 2, 2] * 15, "y": ["u", "v", "v"] * 20})
     asked = Asked(lambda rows: (rows["x"].map(type) == str).to_numpy())
-    audit = facts.audit(asked, table, "g", support=0.01, favourable=1, progress=False)
+    audit = facts.audit(asked, table, "g", support=0.01, favourable=1, min_members=1, progress=False)
     assert {"x = 1 (int)", "x = 2"} & set(audit.table()["subgroup"])
     assert {type(x) for rows in asked.frames for x in rows["x"]} == {int, str}
 
@@ -639,7 +649,7 @@ def test_weights_labels_and_what_is_ignored_are_not_for_the_model(
 def test_blanks_are_part_of_a_value_in_memory() -> None:
     table = pd.DataFrame({"city": [" A", "A", "B"] * 40, "g": ["x", "x", "x", "y", "y", "y"] * 20})
     model = lambda rows: (rows["city"] == "A").to_numpy()  # noqa: E731
-    actions = facts.audit(model, table, "g", support=0.1, favourable=1, progress=False).actions
+    actions = facts.audit(model, table, "g", support=0.1, favourable=1, min_members=1, progress=False).actions
     reached = actions[actions["change"] == "city = A"]
     assert len(reached) and (reached["effectiveness x"] == 1).all()
 
@@ -678,7 +688,9 @@ def test_booleans_and_missing_reach_functions_as_they_are() -> None:
         "flag": {"cost": cost("flag")},
         "maybe": {"missing": "level", "cost": cost("maybe")},
     }
-    facts.audit(model, table, "group", support=0.05, features=features, favourable=1, progress=False)
+    facts.audit(
+        model, table, "group", support=0.05, features=features, favourable=1, min_members=1, progress=False
+    )
     assert seen == {"flag": {True, False}, "maybe": {True, False, None}}
 
 
@@ -692,7 +704,9 @@ def test_open_edges_and_single_names_will_do(people: pd.DataFrame) -> None:
     features = {**OPTIONS["features"], "years": {"edges": [-np.inf, 5, np.inf]}}
     audit = facts.audit(keeps, people, **{**OPTIONS, "features": features})
     assert any("years = " in text for text in audit.table()["subgroup"])
-    chosen = facts.audit(keeps, people, "sex", features="job", support=0.05, favourable=1, progress=False)
+    chosen = facts.audit(
+        keeps, people, "sex", features="job", support=0.05, favourable=1, min_members=1, progress=False
+    )
     assert set(chosen.table()["subgroup"].str.split(" = ").str[0]) == {"job"}
     by_config = facts.audit(None, people, config=HIRING / "facts.toml", favourable=1, progress=False)
     assert by_config.about["model"]["spec"].startswith("linear:")

@@ -20,7 +20,7 @@ import facts
 from facts import _options
 
 #: Settings for small tables.
-QUICK: dict[str, Any] = {"support": 0.05, "evidence": False, "progress": False}
+QUICK: dict[str, Any] = {"support": 0.05, "min_members": 1, "evidence": False, "progress": False}
 
 
 def applicants(n: int = 400) -> pd.DataFrame:

@@ -1,11 +1,13 @@
 //! What is going on, for people and for programs, and how to stop it.
 
+use std::io::IsTerminal;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use facts_engine::{Phase, Progress};
+use facts_report::text;
 use facts_run::{Failure, Listener, files};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use serde_json::{Value, json};
@@ -17,6 +19,12 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 /// How long work may take to notice that it is to stop.
 const GRACE: Duration = Duration::from_secs(2);
+
+/// Where nothing is drawn, a line says so often what is going on, unless [`EVERY`] says otherwise.
+const INTERVAL: Duration = Duration::from_secs(10);
+
+/// The environment variable that holds the seconds between two such lines; 0 for none.
+const EVERY: &str = "FACTS_PROGRESS_SECONDS";
 
 /// How much is said on standard error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,11 +43,74 @@ pub(crate) struct Reporter {
     start: Instant,
     stop: Arc<AtomicBool>,
     bar: Mutex<Bar>,
+    doing: Arc<Mutex<Doing>>,
 }
 
 struct Bar {
     bar: ProgressBar,
     phase: Option<Phase>,
+}
+
+/// What is being done, if anything, and how far it is.
+#[derive(Clone, Debug, Default)]
+struct Doing {
+    what: Option<String>,
+    done: u64,
+    total: u64,
+}
+
+impl Doing {
+    /// As a line to be read: by a program in JSON, with seconds since the start.
+    fn line(&self, voice: Voice, seconds: f64) -> Option<String> {
+        let Self { what, done, total } = self;
+        let what = what.as_ref()?;
+        let line = match voice {
+            Voice::Quiet => return None,
+            Voice::Json => {
+                let said = json!({ "event": "progress", "seconds": seconds, "phase": what, "done": done, "total": total });
+                said.to_string()
+            }
+            Voice::Person if *total == 0 => format!("{what} ({seconds:.0} s)"),
+            Voice::Person => {
+                let (done, total) = (text::count(*done), text::count(*total));
+                format!("{what}: {done} of {total} ({seconds:.0} s)")
+            }
+        };
+        Some(line)
+    }
+}
+
+/// How often lines are wanted, if at all.
+fn interval(voice: Voice) -> Option<Duration> {
+    let drawn = voice == Voice::Person && std::io::stderr().is_terminal();
+    if drawn || voice == Voice::Quiet {
+        return None;
+    }
+    let said = std::env::var(EVERY).ok().and_then(|text| text.parse().ok());
+    let every = said.map_or(Some(INTERVAL), |seconds| {
+        Duration::try_from_secs_f64(seconds).ok()
+    });
+    every.filter(|every| !every.is_zero())
+}
+
+/// Tells what is being done, again and again, until it cannot be told any more.
+fn tell_every(
+    interval: Duration,
+    voice: Voice,
+    doing: Arc<Mutex<Doing>>,
+    mut tell: impl FnMut(String) -> bool + Send + 'static,
+) {
+    let start = Instant::now();
+    std::thread::spawn(move || {
+        loop {
+            std::thread::sleep(interval);
+            let doing = doing.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            let line = doing.line(voice, start.elapsed().as_secs_f64());
+            if !line.is_none_or(&mut tell) {
+                break;
+            }
+        }
+    });
 }
 
 impl Reporter {
@@ -60,15 +131,27 @@ impl Reporter {
             facts_models::stop_programs();
             std::process::exit(130);
         });
+        let doing = Arc::default();
+        if let Some(interval) = interval(voice) {
+            tell_every(interval, voice, Arc::clone(&doing), |line| {
+                anstream::eprintln!("{line}");
+                true
+            });
+        }
         Self {
             voice,
             start: Instant::now(),
             stop,
+            doing,
             bar: Mutex::new(Bar {
                 bar: ProgressBar::hidden(),
                 phase: None,
             }),
         }
+    }
+
+    fn doing(&self) -> MutexGuard<'_, Doing> {
+        self.doing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Seconds since the command began.
@@ -97,6 +180,10 @@ impl Listener for Reporter {
         bar.bar.finish_and_clear();
         bar.phase = None;
         bar.bar = ProgressBar::hidden();
+        *self.doing() = Doing {
+            what: Some(what.to_owned()),
+            ..Doing::default()
+        };
         if self.voice != Voice::Person {
             return;
         }
@@ -117,9 +204,14 @@ impl Listener for Reporter {
         let mut bar = self.bar.lock().unwrap_or_else(PoisonError::into_inner);
         if bar.phase != Some(progress.phase) {
             bar.phase = Some(progress.phase);
+            self.doing().what = Some(progress.phase.to_string());
             self.event("phase", json!({ "phase": progress.phase.to_string() }));
             bar.bar.finish_and_clear();
             bar.bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+        }
+        {
+            let mut doing = self.doing();
+            (doing.done, doing.total) = (progress.done, progress.total);
         }
         let worth_a_bar = progress.total > 0 && self.start.elapsed() > PATIENCE;
         if self.voice == Voice::Person && worth_a_bar {
@@ -142,6 +234,7 @@ impl Listener for Reporter {
         let mut bar = self.bar.lock().unwrap_or_else(PoisonError::into_inner);
         bar.bar.finish_and_clear();
         bar.phase = None;
+        *self.doing() = Doing::default();
     }
 
     /// Something that the user should know.
@@ -188,4 +281,53 @@ fn visible(phase: Phase) -> ProgressBar {
     }
     bar.set_prefix(phase.to_string());
     bar
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mining() -> Doing {
+        Doing {
+            what: Some("subgroups".to_owned()),
+            done: 1200,
+            total: 3400,
+        }
+    }
+
+    #[test]
+    fn a_line_says_what_is_being_done_and_how_far_it_is() {
+        let line = |doing: &Doing, voice| doing.line(voice, 20.4);
+        assert_eq!(
+            line(&mining(), Voice::Person).unwrap(),
+            "subgroups: 1,200 of 3,400 (20 s)"
+        );
+        let step = Doing {
+            done: 0,
+            total: 0,
+            ..mining()
+        };
+        assert_eq!(line(&step, Voice::Person).unwrap(), "subgroups (20 s)");
+        let told: Value = serde_json::from_str(&line(&mining(), Voice::Json).unwrap()).unwrap();
+        assert_eq!(
+            told,
+            json!({ "event": "progress", "seconds": 20.4, "phase": "subgroups", "done": 1200, "total": 3400 })
+        );
+        assert_eq!(line(&mining(), Voice::Quiet), None);
+        assert_eq!(line(&Doing::default(), Voice::Person), None);
+    }
+
+    #[test]
+    fn lines_are_told_again_and_again() {
+        let (tell, told) = std::sync::mpsc::channel();
+        let doing = Arc::new(Mutex::new(mining()));
+        let interval = Duration::from_millis(1);
+        tell_every(interval, Voice::Person, doing, move |line| {
+            tell.send(line).is_ok()
+        });
+        for _ in 0..2 {
+            let line = told.recv().unwrap();
+            assert!(line.starts_with("subgroups: 1,200 of 3,400 ("), "{line}");
+        }
+    }
 }

@@ -6,6 +6,7 @@ fn what_is_typed_and_what_is_printed() {
     trycmd::TestCases::new()
         .env("SOURCE_DATE_EPOCH", "1700000000")
         .env("COLUMNS", "100")
+        .env("FACTS_PROGRESS_SECONDS", "0")
         .insert_var("[VERSION]", env!("CARGO_PKG_VERSION"))
         .expect("the name of a variable")
         .case("tests/cmd/*.trycmd")

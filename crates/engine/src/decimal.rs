@@ -228,7 +228,7 @@ impl Phi {
 
 impl Support {
     /// One percent.
-    pub(crate) const ONE_PERCENT: Self = Self(Decimal {
+    pub const ONE_PERCENT: Self = Self(Decimal {
         digits: 1,
         scale: 2,
     });

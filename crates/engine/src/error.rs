@@ -412,24 +412,7 @@ pub enum Error {
         found: usize,
         /// The limit.
         limit: usize,
-        /// A support at which the count stays within the limit, if there is one.
-        fits: Option<f64>,
-    },
-    /// Predicates longer than allowed.
-    #[error(
-        "support {support} gives {subgroups} subgroups of more than {most} items, such as `{longest}`; allow longer predicates, or {}",
-        fitting(fits)
-    )]
-    TooLong {
-        /// The support asked for.
-        support: String,
-        /// The most items allowed.
-        most: usize,
-        /// How many subgroups have more.
-        subgroups: usize,
-        /// One of the longest.
-        longest: String,
-        /// A support at which none is longer, if there is one.
+        /// The least support of a fixed ladder at which the search was tried and fits, if there is one.
         fits: Option<f64>,
     },
     /// Too many distinct counterfactual rows.
@@ -448,7 +431,7 @@ pub enum Error {
     },
     /// Too much memory.
     #[error(
-        "support {support} gives {subgroups} subgroups, {itemsets} action itemsets and {pairs} pairs of the two, which need about {needed_mib} MiB; the limit is {limit_mib} MiB; {}",
+        "support {support} gives {subgroups} subgroups and {itemsets} action itemsets, and {pairs} pairs of the two were found before stopping, which need about {needed_mib} MiB; the limit is {limit_mib} MiB; {}",
         fitting(fits)
     )]
     TooMuchMemory {
@@ -458,13 +441,13 @@ pub enum Error {
         subgroups: usize,
         /// Action itemsets.
         itemsets: usize,
-        /// Pairs of subgroup and valid action.
+        /// Pairs of subgroup and valid action that had been found.
         pairs: usize,
         /// Memory needed.
         needed_mib: u64,
         /// Memory allowed.
         limit_mib: u64,
-        /// A support at which it would fit, if there is one.
+        /// The least support of a fixed ladder at which the search was tried and fits, if there is one.
         fits: Option<f64>,
     },
     /// The watcher stopped the audit.
@@ -530,8 +513,11 @@ pub enum ModelError {
 
 fn fitting(fits: &Option<f64>) -> String {
     match fits {
-        Some(support) => format!("a support of {support} would fit"),
-        None => "raise the limit, or use fewer features or wider bins".to_owned(),
+        Some(support) => format!("a support of {support} was tried and fits"),
+        None => {
+            "raise the limit, allow fewer items a predicate, or use fewer features or wider bins"
+                .to_owned()
+        }
     }
 }
 

@@ -434,29 +434,61 @@ fn three_features() -> (RecordBatch, Declaration) {
 }
 
 #[test]
-fn predicates_that_are_too_long_are_an_error_with_advice() {
+fn the_search_ends_at_the_longest_predicate_wanted() {
     let (table, declaration) = three_features();
     let favours = |batch: &RecordBatch, row: usize| text(batch, "x", row) == "q";
-    let with = |options: Options| run(declaration.clone(), &table, &options, favours);
-    let error = with(support("0.3").max_length(2)).unwrap_err();
+    let sizes = |options: Options| {
+        let found = run(declaration.clone(), &table, &options, favours).unwrap();
+        (found.sizes.common_subgroups, found.sizes.action_itemsets)
+    };
+    // Among the affected: x, y, both; and each of these with either z. One person is unaffected.
+    assert_eq!(sizes(support("0.3")), (11, 7));
+    assert_eq!(sizes(support("0.3").max_length(3)), (11, 7));
+    assert_eq!(sizes(support("0.3").max_length(2)), (9, 6));
+    assert_eq!(sizes(support("0.3").max_length(1)), (4, 3));
+}
+
+/// Two of each group have `x = p`, and one of each has it with either `z`.
+#[test]
+fn a_subgroup_needs_so_many_people_in_each_group() {
+    let (table, declaration) = three_features();
+    let favours = |batch: &RecordBatch, row: usize| text(batch, "x", row) == "q";
+    let common = |members| {
+        let options = support("0.3").min_members(members);
+        let found = run(declaration.clone(), &table, &options, favours).unwrap();
+        found.sizes.common_subgroups
+    };
+    assert_eq!([1, 2, 3].map(common), [11, 3, 0]);
+}
+
+/// What is chosen where no support is given.
+#[test]
+fn the_least_support_of_the_ladder_that_gives_few_enough_is_chosen() {
+    let (table, declaration) = three_features();
+    let favours = |batch: &RecordBatch, row: usize| text(batch, "x", row) == "q";
+    let chosen = |most| {
+        let options = Options::new().choose_support(most);
+        let found = run(declaration.clone(), &table, &options, favours).unwrap();
+        let settings = &found.settings;
+        (
+            settings.support.to_string(),
+            settings.max_length,
+            found.sizes.common_subgroups,
+        )
+    };
+    assert_eq!(chosen(11), ("0.01".to_owned(), None, 11));
+    // Half of each group are in the rarest, so no step up to 0.5 has fewer of any length.
+    assert_eq!(chosen(10), ("0.01".to_owned(), Some(2), 9));
+    assert_eq!(chosen(4), ("0.01".to_owned(), Some(1), 4));
+    let options = Options::new().choose_support(3);
     assert_eq!(
-        error.to_string(),
-        "support 0.3 gives 2 subgroups of more than 2 items, such as `x = p, y = p, z = q`; allow longer predicates, or a support of 0.51 would fit"
-    );
-    let found = with(support("0.51").max_length(2)).unwrap();
-    assert_eq!(found.sizes.common_subgroups, 3);
-    assert_eq!(
-        with(support("0.3").max_length(3))
+        run(declaration, &table, &options, favours)
             .unwrap()
-            .sizes
-            .common_subgroups,
-        11
-    );
-    // Everybody has `x = p` and `y = p`: no support helps.
-    let error = with(support("0.3").max_length(1)).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "support 0.3 gives 7 subgroups of more than 1 items, such as `x = p, y = p, z = q`; allow longer predicates, or raise the limit, or use fewer features or wider bins"
+            .settings
+            .support
+            .to_string(),
+        "0.01",
+        "where nothing fits, the audit is made as it was asked for"
     );
 }
 

@@ -3,7 +3,7 @@
 use facts_run::call_settings;
 
 /// The keyword argument of `facts.audit` for each key that has one.
-pub(crate) const KEYWORDS: [(&str, &str); 28] = [
+pub(crate) const KEYWORDS: [(&str, &str); 30] = [
     ("protected", "protected="),
     ("data.context", "context="),
     ("data.weight", "weight="),
@@ -18,11 +18,13 @@ pub(crate) const KEYWORDS: [(&str, &str); 28] = [
     ("audit.validity", "validity="),
     ("audit.ranges", "ranges="),
     ("audit.max-length", "max_length="),
+    ("audit.min-members", "min_members="),
     ("audit.max-subgroups", "max_subgroups="),
     ("audit.min-group-size", "min_group_size="),
     ("audit.compare", "compare="),
     ("audit.threads", "threads="),
     ("audit.suppress-below", "suppress_below="),
+    ("audit.allow-dropped", "allow_dropped="),
     ("evidence.seed", "seed="),
     ("evidence.alpha", "alpha="),
     ("evidence.shuffles", "shuffles="),

@@ -449,6 +449,17 @@ fn warnings(old: &Record, new: &Record, definitions: &[String]) -> Vec<String> {
     differ("the counts suppressed", below(old), below(new));
     differ("the supports", a.support.to_string(), b.support.to_string());
     differ(
+        "the least numbers of members",
+        a.min_members.to_string(),
+        b.min_members.to_string(),
+    );
+    let longest = |most: Option<usize>| most.map_or_else(|| "any".to_owned(), |n| n.to_string());
+    differ(
+        "the most items of a predicate",
+        longest(a.max_length),
+        longest(b.max_length),
+    );
+    differ(
         "the rules of validity",
         format!("{:?}", a.validity),
         format!("{:?}", b.validity),

@@ -35,9 +35,14 @@ pub fn facts(report: &Report<'_>) -> Vec<(&'static str, String)> {
     facts.push((
         "Subgroups",
         format!(
-            "{} common to all groups at support {}; {} ranked, {} without a valid action",
+            "{} common to all groups at support {}{}; {} ranked, {} without a valid action",
             count(sizes.common_subgroups as u64),
             audit.settings.support,
+            match audit.settings.max_length {
+                None => String::new(),
+                Some(1) => ", predicates of 1 item".to_owned(),
+                Some(most) => format!(", predicates of up to {most} items"),
+            },
             count(audit.subgroups.len() as u64),
             count(audit.without_actions.len() as u64),
         ),

@@ -148,6 +148,8 @@ impl Run<'_> {
         let mut config = Config::parse(&name, self.experiment.config, &settings)?;
         // The paper has no tests and no intervals.
         config.evidence = config::Evidence::none();
+        // Nor a least number of people besides the support.
+        config.audit.min_members = Some(1);
         Ok(config)
     }
 

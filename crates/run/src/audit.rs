@@ -1,7 +1,8 @@
 //! Audit: the engine's work, under what the configuration asks for.
 
 use facts_engine::definitions::Definition;
-use facts_engine::{Audit, Individuals, Options, Watch};
+use facts_engine::{Audit, Individuals, Options, Support, Watch};
+use facts_report::text;
 
 use crate::config::Config;
 use crate::definitions::definitions_for;
@@ -9,6 +10,12 @@ use crate::failure::Failure;
 use crate::listener::Listener;
 use crate::model::AuditedModel;
 use crate::people::People;
+
+/// The most subgroups where the support is chosen.
+const COMFORTABLE: usize = 50_000;
+
+/// The fewest people of a subgroup in each group, unless the user says otherwise.
+const MIN_MEMBERS: u64 = 20;
 
 /// What the engine found, and by which definitions it is to be read.
 #[derive(Debug)]
@@ -42,9 +49,10 @@ pub(crate) fn audit(
     }
     let definitions = definitions_for(config, &audit)?;
     let mut notes: Vec<String> = definitions.note.into_iter().collect();
+    notes.extend(about_choice(config, &audit));
     if audit.subgroups.is_empty() {
         notes.push(format!(
-            "no subgroup is common to all {} groups with a valid action at this support; lower `audit.support`, raise `audit.min-group-size` to set small groups aside, or merge groups",
+            "no subgroup is common to all {} groups with a valid action at this support; lower `audit.support` or `audit.min-members`, raise `audit.min-group-size` to set small groups aside, or merge groups",
             audit.groups.len()
         ));
     }
@@ -54,6 +62,26 @@ pub(crate) fn audit(
         definitions: definitions.all,
         notes,
     })
+}
+
+/// Which support and length were chosen, where that is not what one would expect, and why.
+fn about_choice(config: &Config, audit: &Audit) -> Option<String> {
+    let settings = &audit.settings;
+    let raised = config.audit.support.is_none() && settings.support != Support::ONE_PERCENT;
+    let limited = settings
+        .max_length
+        .filter(|_| config.audit.max_length.is_none());
+    let support = format!("support {}", settings.support);
+    let what = match limited {
+        None if raised => support,
+        None => return None,
+        Some(1) => format!("{support} and predicates of 1 item"),
+        Some(items) => format!("{support} and predicates of up to {items} items"),
+    };
+    Some(format!(
+        "chosen, as none was given: {what}; with a lower support or longer predicates there are more than {} subgroups, or more actions than fit into memory; choose with `audit.support` and `audit.max-length`",
+        text::count(COMFORTABLE as u64)
+    ))
 }
 
 /// What a model answered before it failed is kept; says so.
@@ -78,18 +106,31 @@ fn about_answers(error: facts_engine::Error, model: &AuditedModel) -> Failure {
     }
 }
 
+/// The options with what the audit chose, for further audits to be made alike.
+pub(crate) fn as_chosen(options: Options, audit: &Audit) -> Options {
+    let options = options.support(audit.settings.support);
+    match audit.settings.max_length {
+        None => options,
+        Some(items) => options.max_length(items),
+    }
+}
+
 /// The engine's options.
 pub(crate) fn options(config: &Config) -> Result<Options, Failure> {
     let audit = &config.audit;
-    let mut options = Options::new();
-    if let Some(support) = &audit.support {
-        options = options.support(support.0.parse().map_err(Failure::engine_usage)?);
-    }
+    let mut options = Options::new().min_members(audit.min_members.unwrap_or(MIN_MEMBERS));
+    options = match &audit.support {
+        Some(support) => options.support(support.0.parse().map_err(Failure::engine_usage)?),
+        None => options.choose_support(COMFORTABLE),
+    };
     if let Some(validity) = audit.validity {
         options = options.validity(validity);
     }
     if let Some(ranges) = audit.ranges {
         options = options.ranges(ranges);
+    }
+    if audit.max_length == Some(0) {
+        return Err(Failure::usage("`audit.max-length` is 0; give at least 1"));
     }
     if let Some(items) = audit.max_length {
         options = options.max_length(items);

@@ -174,7 +174,6 @@ impl From<facts_engine::Error> for Failure {
             | Error::NobodyAffected { .. }
             | Error::NobodyUnaffected { .. }
             | Error::TooManyItemsets { .. }
-            | Error::TooLong { .. }
             | Error::TooManyRows { .. }
             | Error::TooMuchMemory { .. } => Self::data(error),
         }

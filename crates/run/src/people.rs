@@ -2,9 +2,14 @@
 
 use std::borrow::Cow;
 
-use facts_engine::population::{Declaration, Population, RowProfiles, Table};
+use facts_engine::population::{Declaration, Feature, Missing, Population, RowProfiles, Table};
+use facts_report::text::count;
 
+use crate::config::Config;
 use crate::failure::Failure;
+
+/// The share of the people that may be dropped for missing values, unless the user says otherwise.
+const ALLOW_DROPPED: f64 = 0.05;
 
 /// The people of an audit, and the rows that they come from.
 #[derive(Debug)]
@@ -15,13 +20,89 @@ pub(crate) struct People<'a> {
 }
 
 impl<'a> People<'a> {
-    /// Takes in the people of a table.
-    pub(crate) fn of(declaration: &Declaration, table: Cow<'a, Table>) -> Result<Self, Failure> {
+    /// Takes in the people of a table. Fails if too many of them are dropped for missing values.
+    pub(crate) fn of(
+        config: &Config,
+        declaration: &Declaration,
+        table: Cow<'a, Table>,
+    ) -> Result<Self, Failure> {
         let (population, rows) = declaration.population(&table)?;
-        Ok(Self {
+        let people = Self {
             table,
             population,
             rows,
-        })
+        };
+        people.check_dropped(config, declaration)?;
+        Ok(people)
     }
+
+    fn check_dropped(&self, config: &Config, declaration: &Declaration) -> Result<(), Failure> {
+        let allowed = config.audit.allow_dropped.unwrap_or(ALLOW_DROPPED);
+        if !(0.0..=1.0).contains(&allowed) {
+            return Err(Failure::usage(format!(
+                "`audit.allow-dropped` is {allowed}; give a share from 0 to 1"
+            )));
+        }
+        let summary = self.population.summary();
+        if summary.dropped == 0 {
+            return Ok(());
+        }
+        // With weights, rows are not people; so everybody is taken in once more, missing or not.
+        let keeping = |feature: &Feature| feature.clone().missing(Missing::Level);
+        let keeping = declaration.declared_features().iter().map(keeping);
+        let keeping = declaration.clone().with_features(keeping.collect());
+        // Fails where a category is called like the level that they would get.
+        let everybody = keeping.population(&self.table).ok();
+        let (dropped, all) = match &everybody {
+            Some((everybody, _)) => {
+                let all = everybody.summary().people;
+                (all - summary.people, all)
+            }
+            None => {
+                let all = summary.rows - summary.excluded - summary.weightless;
+                (summary.dropped, all)
+            }
+        };
+        let share = dropped as f64 / all as f64;
+        if share <= allowed {
+            return Ok(());
+        }
+        let columns: Vec<String> = (summary.dropped_for.iter())
+            .map(|(column, rows)| format!("{column} ({} rows)", count(*rows)))
+            .collect();
+        let groups = everybody.iter().flat_map(|(everybody, _)| {
+            let groups = everybody.groups().to_vec();
+            groups.into_iter().zip(by_group(everybody))
+        });
+        let groups: Vec<String> = groups
+            .map(|(group, all)| {
+                let kept = self.population.groups().iter().position(|g| *g == group);
+                let kept = kept.map_or(0, |g| by_group(&self.population)[g]);
+                format!("{group} {} of {}", count(all - kept.min(all)), count(all))
+            })
+            .collect();
+        Err(Failure::data(format!(
+            "{} of {} people ({}) would be dropped for missing values, and {} may be\nthey miss: {}\nby group: {}\nkeep them: missing values as a level of their own, `data.missing` = \"level\"; or leave those columns out with `data.ignore`; or drop them all the same: `audit.allow-dropped` = {:.2}",
+            count(dropped),
+            count(all),
+            percent(share),
+            percent(allowed),
+            columns.join(", "),
+            groups.join(", "),
+            (share * 100.0).ceil() / 100.0,
+        )))
+    }
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
+}
+
+/// How many people each group has.
+fn by_group(population: &Population) -> Vec<u64> {
+    let mut people = vec![0; population.groups().len()];
+    for profile in 0..population.profiles() {
+        people[population.group(profile)] += population.people(profile);
+    }
+    people
 }

@@ -101,6 +101,7 @@ pub fn run_with(
     let options = options.favourable(favourable);
     let audited = audit::audit(config, &people, &model, &options, listener)?;
     let audit = &audited.audit;
+    let options = audit::as_chosen(options, audit);
     notes.extend(audited.notes.iter().cloned());
     let mut base_rates = None;
     if let Some(label) = Label::of(config, table)? {
@@ -203,7 +204,7 @@ fn prepare<'a>(
         let columns = decide(model.inputs.as_deref())?;
         listener.step("taking in the population");
         Prepared {
-            people: People::of(&columns.declaration, Cow::Borrowed(&table.cells))?,
+            people: People::of(config, &columns.declaration, Cow::Borrowed(&table.cells))?,
             columns,
             model,
             notes: Vec::new(),

@@ -101,7 +101,7 @@ fn experience(as_float: bool) -> RecordBatch {
 
 fn trained(batch: RecordBatch, years: &str) -> Record {
     let text = format!(
-        "[model]\nspec = \"train\"\n[label]\ncolumn = \"outcome\"\nfavourable = \"yes\"\n[protected.sex]\n[features.years]\nmissing-codes = [\"-1\"]\n{years}\n[audit]\nsupport = 0.05\n[evidence]\nshuffles = 0\nresamples = 0\n"
+        "[model]\nspec = \"train\"\n[label]\ncolumn = \"outcome\"\nfavourable = \"yes\"\n[protected.sex]\n[features.years]\nmissing-codes = [\"-1\"]\n{years}\n[audit]\nsupport = 0.05\nallow-dropped = 0.2\n[evidence]\nshuffles = 0\nresamples = 0\n"
     );
     let config = Config::parse("the test", &text, &[]).unwrap();
     let origin = Origin {

@@ -389,7 +389,7 @@ def _mine(
         "model": {"favourable": 1},
         "protected": {prot_attr: {}},
         "features": {name: {"kind": "categorical", "missing": "level"} for name in columns},
-        "audit": {"support": support},
+        "audit": {"support": support, "min-members": 1},
         # AIF360 tests nothing.
         "evidence": NO_EVIDENCE,
     }

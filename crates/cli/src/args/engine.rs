@@ -11,7 +11,8 @@ use super::{named, replace};
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "The audit")]
 pub(super) struct EngineArgs {
-    /// The least share of each group that a subgroup must have [default: 0.01]
+    /// The least share of each group that a subgroup must have [default: 0.01, or the least that gives
+    /// no more than 50,000 subgroups]
     #[arg(long, short, value_name = "SHARE")]
     support: Option<String>,
     /// Which actions are valid [default: joint]
@@ -23,9 +24,12 @@ pub(super) struct EngineArgs {
     /// Let predicates use <= and >= on ordered features
     #[arg(long)]
     ranges: bool,
-    /// Fail if a predicate has more items than this
+    /// Look for predicates of no more items than this
     #[arg(long, value_name = "N")]
     max_length: Option<usize>,
+    /// The fewest people of a subgroup in each group compared [default: 20]
+    #[arg(long, value_name = "N")]
+    min_members: Option<u64>,
     /// Fail if there are more subgroups or action itemsets than this [default: 1000000]
     #[arg(long, value_name = "N")]
     max_subgroups: Option<usize>,
@@ -44,6 +48,9 @@ pub(super) struct EngineArgs {
     /// Leave counts from 1 to K − 1 out of everything that is written
     #[arg(long, value_name = "K")]
     suppress_below: Option<u64>,
+    /// The share of the people that may be dropped for missing values [default: 0.05]
+    #[arg(long, value_name = "SHARE")]
+    allow_dropped: Option<f64>,
 }
 
 impl EngineArgs {
@@ -55,6 +62,7 @@ impl EngineArgs {
             audit.ranges = Some(true);
         }
         replace(&mut audit.max_length, self.max_length);
+        replace(&mut audit.min_members, self.min_members);
         replace(&mut audit.max_subgroups, self.max_subgroups);
         replace(&mut audit.max_memory_mib, self.max_memory);
         replace(&mut audit.min_group_size, self.min_group_size);
@@ -63,5 +71,6 @@ impl EngineArgs {
         }
         replace(&mut audit.threads, self.threads);
         replace(&mut audit.suppress_below, self.suppress_below);
+        replace(&mut audit.allow_dropped, self.allow_dropped);
     }
 }

@@ -1,6 +1,6 @@
 //! Matching subgroups with actions.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
@@ -20,8 +20,6 @@ pub(crate) struct Matching<'a> {
     pub(crate) costs: &'a Costs<'a>,
     pub(crate) feasibility: &'a Feasibility,
     pub(crate) validity: Validity,
-    /// How many people are unaffected.
-    pub(crate) unaffected: u64,
     pub(crate) memory: Memory,
 }
 
@@ -48,58 +46,6 @@ impl Memory {
     }
 }
 
-/// Trailing bits of a share that do not matter for advice. The others are those of a positive
-/// float, and sort like it.
-const DROPPED_BITS: u32 = 40;
-
-/// What would be kept at which support: for advice, when there is too much to keep.
-#[derive(Default)]
-struct KeptByShare {
-    /// Pairs by the share up to which both halves are frequent.
-    pairs: BTreeMap<u64, usize>,
-    /// Changes by the share up to which some pair has them.
-    changes: HashMap<Box<[Assignment]>, u64>,
-}
-
-impl KeptByShare {
-    fn count(&mut self, change: &[Assignment], share: f64) {
-        let share = share.to_bits() >> DROPPED_BITS;
-        *self.pairs.entry(share).or_insert(0) += 1;
-        match self.changes.get_mut(change) {
-            Some(widest) => *widest = share.max(*widest),
-            None => {
-                self.changes.insert(change.into(), share);
-            }
-        }
-    }
-
-    fn add(mut self, other: Self) -> Self {
-        for (share, pairs) in other.pairs {
-            *self.pairs.entry(share).or_insert(0) += pairs;
-        }
-        for (change, share) in other.changes {
-            let widest = self.changes.entry(change).or_insert(share);
-            *widest = share.max(*widest);
-        }
-        self
-    }
-
-    /// The upper end of the first range of shares, from the top, with which memory does not do.
-    fn crowded(&self, memory: Memory) -> Option<f64> {
-        let mut new_changes: BTreeMap<u64, usize> = BTreeMap::new();
-        for share in self.changes.values() {
-            *new_changes.entry(*share).or_insert(0) += 1;
-        }
-        let (mut pairs, mut changes) = (0, 0);
-        let crowded = self.pairs.iter().rev().find(|(share, more)| {
-            pairs += **more;
-            changes += new_changes.get(share).copied().unwrap_or(0);
-            memory.needed(pairs, changes) > memory.limit
-        });
-        crowded.map(|(share, _)| f64::from_bits((share + 1) << DROPPED_BITS))
-    }
-}
-
 /// Valid actions of one subgroup, cheapest first.
 pub(crate) type Valid = Vec<(Change, f64)>;
 
@@ -107,29 +53,18 @@ pub(crate) type Valid = Vec<(Change, f64)>;
 pub(crate) enum Matched {
     /// Valid actions by subgroup.
     Pairs(Vec<Valid>),
-    /// Too many pairs: how many there are, of how many distinct changes, and the share above which
-    /// few enough remain.
-    TooMany {
-        pairs: usize,
-        changes: usize,
-        crowded: Option<f64>,
-    },
+    /// Too many pairs: how many had been found before stopping.
+    TooMany(usize),
 }
 
-/// Action itemsets by the features they assign.
-struct Index<'a> {
-    by_features: HashMap<Vec<u32>, Vec<Candidate<'a>>>,
+/// Action itemsets by the features they assign: one level for each feature of the entry.
+struct Index {
+    by_features: HashMap<Vec<u32>, Vec<Vec<Assignment>>>,
 }
 
-/// An action itemset: one level for each feature of its entry.
-struct Candidate<'a> {
-    assignments: Vec<Assignment>,
-    mined: &'a Mined,
-}
-
-impl<'a> Index<'a> {
-    fn new(itemsets: &'a [Mined]) -> Self {
-        let mut by_features: HashMap<Vec<u32>, Vec<Candidate<'a>>> = HashMap::new();
+impl Index {
+    fn new(itemsets: &[Mined]) -> Self {
+        let mut by_features: HashMap<Vec<u32>, Vec<Vec<Assignment>>> = HashMap::new();
         for mined in itemsets {
             let assignments = mined.predicate.items().iter().map(|item| Assignment {
                 feature: item.feature,
@@ -138,15 +73,12 @@ impl<'a> Index<'a> {
             by_features
                 .entry(mined.predicate.features())
                 .or_default()
-                .push(Candidate {
-                    assignments: assignments.collect(),
-                    mined,
-                });
+                .push(assignments.collect());
         }
         Self { by_features }
     }
 
-    fn over(&self, features: &[u32]) -> &[Candidate<'a>] {
+    fn over(&self, features: &[u32]) -> &[Vec<Assignment>] {
         self.by_features.get(features).map_or(&[], Vec::as_slice)
     }
 }
@@ -170,7 +102,7 @@ pub(crate) fn match_actions(
                 return Ok(None);
             }
             let mut valid = Vec::new();
-            matching.visit(&index, &subgroup.predicate, |change, cost, _| {
+            matching.visit(&index, &subgroup.predicate, |change, cost| {
                 valid.push((Change(change.into()), cost));
             })?;
             // Costs are finite, so this is a total order.
@@ -183,69 +115,30 @@ pub(crate) fn match_actions(
             Ok(Some(valid))
         })
         .collect::<Result<_, Error>>()?;
+    let pairs = pairs.into_inner();
     match valid.into_iter().collect::<Option<Vec<Valid>>>() {
-        Some(valid) if pairs.into_inner() <= max_pairs => {
+        Some(valid) if pairs <= max_pairs => {
             watch.tell(Phase::Validity, total, total)?;
             Ok(Matched::Pairs(valid))
         }
-        _ => {
-            let kept = matching.kept_by_share(&index, subgroups, watch)?;
-            Ok(Matched::TooMany {
-                pairs: kept.pairs.values().sum(),
-                changes: kept.changes.len(),
-                crowded: kept.crowded(matching.memory),
-            })
-        }
+        _ => Ok(Matched::TooMany(pairs)),
     }
 }
 
 impl Matching<'_> {
-    /// The share of its group above which memory does for the pairs that remain, if there is one.
-    pub(crate) fn crowded_share(
-        &self,
-        subgroups: &[Mined],
-        itemsets: &[Mined],
-        watch: Watch<'_>,
-    ) -> Result<Option<f64>, Error> {
-        let kept = self.kept_by_share(&Index::new(itemsets), subgroups, watch)?;
-        Ok(kept.crowded(self.memory))
-    }
-
-    /// Counts all pairs and their changes by share, keeping no pair.
-    fn kept_by_share(
-        &self,
-        index: &Index<'_>,
-        subgroups: &[Mined],
-        watch: Watch<'_>,
-    ) -> Result<KeptByShare, Error> {
-        let total = subgroups.len() as u64;
-        subgroups
-            .par_iter()
-            .try_fold(KeptByShare::default, |mut kept, subgroup| {
-                watch.tell(Phase::Validity, 0, total)?;
-                let share = subgroup.share(self.layout);
-                self.visit(index, &subgroup.predicate, |change, _, mined| {
-                    let common = mined.members[0] as f64 / self.unaffected as f64;
-                    kept.count(change, share.min(common));
-                })?;
-                Ok(kept)
-            })
-            .try_reduce(KeptByShare::default, |a, b| Ok(a.add(b)))
-    }
-
     /// Calls `found` with each valid action of a predicate and its cost.
-    fn visit<'i>(
+    fn visit(
         &self,
-        index: &'i Index<'_>,
+        index: &Index,
         predicate: &Predicate,
-        mut found: impl FnMut(&[Assignment], f64, &'i Mined),
+        mut found: impl FnMut(&[Assignment], f64),
     ) -> Result<(), Error> {
         let features = predicate.features();
         let fixed = fixed_levels(predicate, self.population.features());
         let held = self.held_levels(predicate, &features, &fixed);
-        let mut judge = |change: &[Assignment], mined: &'i Mined| -> Result<(), Error> {
+        let mut judge = |change: &[Assignment]| -> Result<(), Error> {
             if let Some(cost) = self.cost_if_valid(change, &features, &held)? {
-                found(change, cost, mined);
+                found(change, cost);
             }
             Ok(())
         };
@@ -259,19 +152,19 @@ impl Matching<'_> {
                 for candidate in index.over(&features) {
                     change.clear();
                     // Both lists name exactly the predicate's features, in order.
-                    let assignments = candidate.assignments.iter().zip(&fixed);
+                    let assignments = candidate.iter().zip(&fixed);
                     let differing = assignments.filter(|(a, fixed)| **fixed != Some(a.level));
                     change.extend(differing.map(|(a, _)| *a));
                     if !change.is_empty() {
-                        judge(&change, candidate.mined)?;
+                        judge(&change)?;
                     }
                 }
             }
             Validity::Subset => {
                 for subset in subsets(&features) {
                     for candidate in index.over(&subset) {
-                        if candidate.assignments.iter().all(differs) {
-                            judge(&candidate.assignments, candidate.mined)?;
+                        if candidate.iter().all(differs) {
+                            judge(candidate)?;
                         }
                     }
                 }

@@ -1,6 +1,7 @@
 //! What an audit found, counted again among other people.
 
-use super::run::{Pairs, Predicted, Run};
+use super::run::{Predicted, Run};
+use super::search::{Found, Pairs};
 use super::{Audit, Individuals, Options};
 use crate::bits::{Layout, PerGroup};
 use crate::error::Error;
@@ -29,6 +30,7 @@ pub fn audit_again<M: Model + ?Sized>(
         .support(settings.support)
         .validity(settings.validity)
         .ranges(settings.ranges)
+        .min_members(settings.min_members)
         .min_group_size(settings.min_group_size)
         .favourable(settings.favourable.clone());
     options.max_length = settings.max_length;
@@ -70,8 +72,12 @@ impl Run<'_> {
             unaffected,
             items,
         };
-        let itemsets = found.sizes.action_itemsets;
-        self.count_flips(model, predicted, common, itemsets, pairs)
+        let counted = Found {
+            common,
+            action_itemsets: found.sizes.action_itemsets,
+            pairs,
+        };
+        self.count_flips(model, predicted, counted)
     }
 
     /// Refuses a population in which the audit's levels would mean something else.

@@ -6,6 +6,7 @@ mod check;
 mod individuals;
 mod options;
 mod run;
+mod search;
 mod suppress;
 
 use std::borrow::Borrow;
@@ -116,10 +117,18 @@ pub struct Settings {
     pub ranges: bool,
     /// The most items of a predicate, if limited.
     pub max_length: Option<usize>,
+    /// The least number of people that a subgroup must have in each group. Audits that were saved before
+    /// there was such a number had none.
+    #[serde(default = "one")]
+    pub min_members: u64,
     /// Groups with fewer affected people were set aside.
     pub min_group_size: u64,
     /// Which class is favourable.
     pub favourable: Favourable,
+}
+
+fn one() -> u64 {
+    1
 }
 
 /// How large each step of an audit was.

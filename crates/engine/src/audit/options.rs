@@ -9,11 +9,13 @@ use crate::flips::Favourable;
 #[derive(Clone, Debug)]
 pub struct Options {
     pub(crate) support: Support,
+    pub(crate) choose_support: Option<usize>,
     pub(crate) validity: Validity,
     pub(crate) ranges: bool,
     pub(crate) max_length: Option<usize>,
     pub(crate) max_subgroups: usize,
     pub(crate) max_memory: u64,
+    pub(crate) min_members: u64,
     pub(crate) min_group_size: u64,
     pub(crate) compare: Option<Vec<String>>,
     pub(crate) favourable: Favourable,
@@ -25,11 +27,13 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             support: Support::ONE_PERCENT,
+            choose_support: None,
             validity: Validity::default(),
             ranges: false,
             max_length: None,
             max_subgroups: 1_000_000,
             max_memory: 4 << 30,
+            min_members: 1,
             min_group_size: 1,
             compare: None,
             favourable: Favourable::default(),
@@ -49,6 +53,15 @@ impl Options {
     /// frequent. Default 0.01.
     pub fn support(mut self, support: Support) -> Self {
         self.support = support;
+        self.choose_support = None;
+        self
+    }
+
+    /// Choose the support: the one given before, or the least of a fixed ladder above it at which no
+    /// more than so many subgroups are found and everything fits. Where none is, and no greatest length
+    /// is given, predicates are kept short too. [`Settings`](super::Settings) says what was chosen.
+    pub fn choose_support(mut self, subgroups: usize) -> Self {
+        self.choose_support = Some(subgroups);
         self
     }
 
@@ -64,9 +77,10 @@ impl Options {
         self
     }
 
-    /// Fail if a subgroup's predicate has more items than this. Default no limit.
+    /// Look for predicates and actions of no more items than this, which is at least 1. Default no
+    /// limit.
     pub fn max_length(mut self, items: usize) -> Self {
-        self.max_length = Some(items);
+        self.max_length = Some(items.max(1));
         self
     }
 
@@ -79,6 +93,12 @@ impl Options {
     /// Fail before the audit needs more than about so many bytes. Default 4 GiB.
     pub fn max_memory(mut self, bytes: u64) -> Self {
         self.max_memory = bytes;
+        self
+    }
+
+    /// Look only for subgroups with at least so many people in each group compared. Default 1.
+    pub fn min_members(mut self, people: u64) -> Self {
+        self.min_members = people;
         self
     }
 

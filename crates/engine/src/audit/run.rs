@@ -1,23 +1,18 @@
 //! The conductor: population → subgroups and actions → flips → effectiveness.
 
-use hashbrown::HashMap;
 use rayon::prelude::*;
 
 use super::affected::Affected;
+use super::search::{Found, Pairs, Search};
 use super::{Audit, FORMAT, Individuals, Options, Settings, Sizes, WithoutActions};
-use crate::actions::{Change, Costs, Feasibility, Matched, Matching, Memory, match_actions};
+use crate::actions::{Costs, Feasibility};
 use crate::bits::{self, Layout, Words};
 use crate::distribution::Subgroup;
 use crate::error::Error;
 use crate::flips::{Asking, Counterfactuals, Model};
 use crate::population::{Population, Summary};
-use crate::subgroups::{
-    self, ItemSets, Limits, Mined, affected_items, equality_items, least_decimal_above,
-};
+use crate::subgroups::{ItemSets, Mined, affected_items};
 use crate::watch::{Phase, Watch};
-
-/// Bytes that a pair of subgroup and action takes, counts of two groups included.
-const PAIR_BYTES: u64 = 160;
 
 /// Audits a model on a population.
 pub fn audit<M: Model + ?Sized>(
@@ -43,7 +38,7 @@ pub fn audit_with_individuals<M: Model + ?Sized>(
 /// One audit under way.
 pub(super) struct Run<'a> {
     pub(super) population: &'a Population,
-    feasibility: Feasibility,
+    pub(super) feasibility: Feasibility,
     /// What a careful user would want to know of the rules.
     notices: Vec<String>,
     pub(super) options: &'a Options,
@@ -57,12 +52,6 @@ pub(super) struct Predicted<'a> {
     pub(super) affected: Affected,
     pub(super) unaffected: Layout,
     pub(super) items: ItemSets,
-}
-
-/// Subgroups with their valid actions, actions by place among the changes.
-pub(super) struct Pairs {
-    pub(super) changes: Vec<Change>,
-    pub(super) actions: Vec<Vec<(u32, f64)>>,
 }
 
 impl<'a> Run<'a> {
@@ -83,7 +72,7 @@ impl<'a> Run<'a> {
         })
     }
 
-    fn audit<M: Model + ?Sized>(&self, model: &M) -> Result<(Audit, Individuals), Error> {
+    fn audit<M: Model + ?Sized>(self, model: &M) -> Result<(Audit, Individuals), Error> {
         let costs = Costs::new(self.population.features())?;
         let (asking, favourable) = self.ask(model)?;
         let affected = self.affected(&favourable)?;
@@ -91,18 +80,14 @@ impl<'a> Run<'a> {
 
         self.watch.tell(Phase::Subgroups, 0, 0)?;
         let items = affected_items(self.population, &affected.layout, self.options.ranges);
-        let common = self
-            .common_subgroups(&affected.layout, &items)
-            .map_err(|error| self.advice_for_actions_too(error, &unaffected))?;
-        let itemsets = self.action_itemsets(&unaffected)?;
-        let pairs = self.pairs(
-            &common,
-            &itemsets,
-            &affected.layout,
-            &items,
-            &costs,
-            &unaffected,
-        )?;
+        let search = Search {
+            run: &self,
+            layout: &affected.layout,
+            items: &items,
+            unaffected: &unaffected,
+            costs: &costs,
+        };
+        let (options, found) = search.found()?;
         let predicted = Predicted {
             asking,
             favourable,
@@ -110,7 +95,11 @@ impl<'a> Run<'a> {
             unaffected,
             items,
         };
-        self.count_flips(model, predicted, common, itemsets.len(), pairs)
+        let run = Run {
+            options: &options,
+            ..self
+        };
+        run.count_flips(model, predicted, found)
     }
 
     /// Asks the model about everybody.
@@ -132,10 +121,13 @@ impl<'a> Run<'a> {
         &self,
         model: &M,
         predicted: Predicted<'_>,
-        common: Vec<Mined>,
-        action_itemsets: usize,
-        pairs: Pairs,
+        found: Found,
     ) -> Result<(Audit, Individuals), Error> {
+        let Found {
+            common,
+            action_itemsets,
+            pairs,
+        } = found;
         let Predicted {
             asking,
             favourable,
@@ -185,6 +177,7 @@ impl<'a> Run<'a> {
                 validity: self.options.validity,
                 ranges: self.options.ranges,
                 max_length: self.options.max_length,
+                min_members: self.options.min_members,
                 min_group_size: self.options.min_group_size,
                 favourable: self.options.favourable.clone(),
             },
@@ -200,154 +193,6 @@ impl<'a> Run<'a> {
             flips,
         };
         Ok((audit, individuals))
-    }
-
-    /// The predicates that are frequent in every group.
-    fn common_subgroups(&self, layout: &Layout, items: &ItemSets) -> Result<Vec<Mined>, Error> {
-        let features = self.population.features();
-        let limits = Limits {
-            what: "subgroups",
-            max_itemsets: self.options.max_subgroups,
-        };
-        let watch = (Phase::Subgroups, self.watch);
-        let mut common = subgroups::joint(layout, items, self.options.support, limits, watch)?;
-        if self.options.ranges {
-            common = subgroups::one_for_each_set_of_members(common, layout, items, features);
-        }
-        let Some(most) = self.options.max_length else {
-            return Ok(common);
-        };
-        let too_long: Vec<&Mined> = common
-            .iter()
-            .filter(|mined| mined.predicate.items().len() > most)
-            .collect();
-        let Some(longest) = too_long
-            .iter()
-            .max_by_key(|mined| mined.predicate.items().len())
-        else {
-            return Ok(common);
-        };
-        let crowded = too_long
-            .iter()
-            .map(|mined| mined.share(layout))
-            .fold(0.0, f64::max);
-        Err(Error::TooLong {
-            support: self.options.support.to_string(),
-            most,
-            subgroups: too_long.len(),
-            longest: longest.predicate.text(features),
-            fits: least_decimal_above(crowded),
-        })
-    }
-
-    /// One support decides about subgroups and actions: what is advised when there are too many
-    /// subgroups must fit the actions too.
-    fn advice_for_actions_too(&self, mut error: Error, unaffected: &Layout) -> Error {
-        if let Error::TooManyItemsets { fits, .. } = &mut error
-            && let Err(Error::TooManyItemsets { fits: higher, .. }) =
-                self.action_itemsets(unaffected)
-            && (higher.is_none() || higher > *fits)
-        {
-            // With no support that fits the actions there is none that fits both.
-            *fits = fits.is_some().then_some(higher).flatten();
-        }
-        error
-    }
-
-    /// The itemsets that are frequent among the unaffected.
-    fn action_itemsets(&self, unaffected: &Layout) -> Result<Vec<Mined>, Error> {
-        self.watch.tell(Phase::Actions, 0, 0)?;
-        let items = equality_items(self.population, unaffected);
-        let limits = Limits {
-            what: "action itemsets",
-            max_itemsets: self.options.max_subgroups,
-        };
-        let watch = (Phase::Actions, self.watch);
-        subgroups::joint(unaffected, &items, self.options.support, limits, watch)
-    }
-
-    /// Matches subgroups with actions, and numbers the distinct changes.
-    fn pairs(
-        &self,
-        common: &[Mined],
-        itemsets: &[Mined],
-        layout: &Layout,
-        items: &ItemSets,
-        costs: &Costs<'_>,
-        unaffected: &Layout,
-    ) -> Result<Pairs, Error> {
-        let matching = Matching {
-            population: self.population,
-            layout,
-            items,
-            costs,
-            feasibility: &self.feasibility,
-            validity: self.options.validity,
-            unaffected: unaffected.people(0),
-            memory: Memory {
-                limit: self.options.max_memory,
-                pair: PAIR_BYTES,
-                // Whom the change is needed for, and whom it flips: a set each.
-                change: 2 * layout.words() as u64 * 8,
-            },
-        };
-        let valid = match match_actions(&matching, common, itemsets, self.watch)? {
-            Matched::Pairs(valid) => valid,
-            Matched::TooMany {
-                pairs,
-                changes,
-                crowded,
-            } => {
-                let fits = crowded.and_then(least_decimal_above);
-                let needed = matching.memory.needed(pairs, changes);
-                return Err(self.too_much_memory(common, itemsets, pairs, needed, fits));
-            }
-        };
-        let mut numbers: HashMap<&Change, u32> = HashMap::new();
-        let mut changes = Vec::new();
-        let mut number = |change| {
-            *numbers.entry(change).or_insert_with(|| {
-                changes.push(Change::clone(change));
-                changes.len() as u32 - 1
-            })
-        };
-        let actions: Vec<Vec<(u32, f64)>> = valid
-            .iter()
-            .map(|valid| {
-                valid
-                    .iter()
-                    .map(|(change, cost)| (number(change), *cost))
-                    .collect()
-            })
-            .collect();
-        let pairs = Pairs { changes, actions };
-
-        let needed = matching.memory.needed(pairs.len(), pairs.changes.len());
-        if needed > self.options.max_memory {
-            let crowded = matching.crowded_share(common, itemsets, self.watch)?;
-            let fits = crowded.and_then(least_decimal_above);
-            return Err(self.too_much_memory(common, itemsets, pairs.len(), needed, fits));
-        }
-        Ok(pairs)
-    }
-
-    fn too_much_memory(
-        &self,
-        common: &[Mined],
-        itemsets: &[Mined],
-        pairs: usize,
-        needed: u64,
-        fits: Option<f64>,
-    ) -> Error {
-        Error::TooMuchMemory {
-            support: self.options.support.to_string(),
-            subgroups: common.len(),
-            itemsets: itemsets.len(),
-            pairs,
-            needed_mib: needed.div_ceil(1 << 20),
-            limit_mib: self.options.max_memory >> 20,
-            fits,
-        }
     }
 
     /// For each change the members of all subgroups for which it is valid and to whom it applies.
@@ -436,11 +281,5 @@ impl<'a> Run<'a> {
         });
         self.watch.tell(Phase::Effectiveness, total, total)?;
         Ok((subgroups, without.collect()))
-    }
-}
-
-impl Pairs {
-    fn len(&self) -> usize {
-        self.actions.iter().map(Vec::len).sum()
     }
 }

@@ -7,7 +7,7 @@ mod ranges;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use self::items::{ItemSets, affected_items, equality_items, given_items};
-pub(crate) use self::mine::{Limits, Mined, joint, least_decimal_above};
+pub(crate) use self::mine::{Limits, Mined, joint};
 pub(crate) use self::ranges::one_for_each_set_of_members;
 use crate::population::Levels;
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use facts_engine::population::{Direction, Distance, Feature, Step};
 
-use super::{audited, declared, floats, people, spoiled, table, unaudited, unread};
+use super::{audited, declared, floats, people, spoiled, table, unaudited};
 
 #[test]
 fn rules_that_contradict() {

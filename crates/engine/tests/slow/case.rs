@@ -34,8 +34,10 @@ pub struct Options {
     pub validity: Validity,
     /// Whether `>=` and `<=` items are made for ordered features.
     pub ranges: bool,
-    /// The audit fails when a common subgroup has more items.
+    /// The most items of a predicate or an action.
     pub max_length: Option<usize>,
+    /// The fewest people of a subgroup in each compared group.
+    pub min_members: u64,
 }
 
 /// Which itemsets are actions of a subgroup.

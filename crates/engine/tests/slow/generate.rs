@@ -281,16 +281,20 @@ fn option_plans() -> impl Strategy<Value = Options> {
         select(vec![Validity::Joint, Validity::Subset]),
         any::<bool>(),
         prop_oneof![
-            19 => Just(None),
+            4 => Just(None),
             1 => (1..=4_usize).prop_map(Some),
         ],
+        prop_oneof![3 => Just(1), 1 => 0..=6_u64],
     )
-        .prop_map(|(support, validity, ranges, max_length)| Options {
-            support,
-            validity,
-            ranges,
-            max_length,
-        })
+        .prop_map(
+            |(support, validity, ranges, max_length, min_members)| Options {
+                support,
+                validity,
+                ranges,
+                max_length,
+                min_members,
+            },
+        )
 }
 
 fn model_plans() -> impl Strategy<Value = ModelPlan> {

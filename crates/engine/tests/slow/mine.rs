@@ -79,8 +79,8 @@ fn features_by_name(population: &Population) -> Vec<usize> {
     order
 }
 
-/// `𝒢`: every predicate whose members weigh at least `support · weight(D_g)` in every compared
-/// group. With ranges, of predicates with the same members only one stays: fewest items, then
+/// `𝒢`: every predicate of no more items than allowed whose members weigh at least
+/// `support · weight(D_g)`, and `min_members`, in every compared group. With ranges, of predicates with the same members only one stays: fewest items, then
 /// fewest range items, then first in text order.
 pub fn common_subgroups(population: &Population, groups: &[Group]) -> Vec<CommonSubgroup> {
     let affected: Vec<usize> = (0..population.people.len())
@@ -122,6 +122,8 @@ pub fn common_subgroups(population: &Population, groups: &[Group]) -> Vec<Common
     if population.case.options.ranges {
         partial = one_for_each_membership(population, partial);
     }
+    let most = population.case.options.max_length.unwrap_or(usize::MAX);
+    partial.retain(|one| one.predicate.len() <= most);
     partial
 }
 
@@ -165,6 +167,7 @@ fn is_common(population: &Population, groups: &[Group], members: &[usize]) -> bo
     groups.iter().all(|group| {
         let weight = weight_in(population, members, &group.name);
         weight > 0
+            && weight >= population.case.options.min_members
             && population
                 .case
                 .options
@@ -209,7 +212,8 @@ fn one_for_each_membership(
         .collect()
 }
 
-/// `A`: every set of assignments held by at least `support` of all the unaffected.
+/// `A`: every set of assignments, no longer than a predicate may be, held by at least `support` of all
+/// the unaffected.
 pub fn action_itemsets(population: &Population) -> Vec<Assignments> {
     let unaffected: Vec<&Individual> = population
         .people
@@ -238,6 +242,7 @@ pub fn action_itemsets(population: &Population) -> Vec<Assignments> {
         }
         partial.extend(longer);
     }
-    partial.retain(|itemset| !itemset.is_empty());
+    let most = population.case.options.max_length.unwrap_or(usize::MAX);
+    partial.retain(|itemset| !itemset.is_empty() && itemset.len() <= most);
     partial
 }

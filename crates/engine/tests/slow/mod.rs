@@ -67,8 +67,6 @@ pub enum SlowError {
         from: String,
         to: String,
     },
-    /// A common subgroup has more items than the limit.
-    TooLong { predicate: String },
 }
 
 /// A protected group and how many people (weights) stand in it.
@@ -147,13 +145,6 @@ pub fn audit(case: &Case) -> Result<SlowAudit, SlowError> {
     }
 
     let common = mine::common_subgroups(&population, &groups);
-    if let Some(most) = case.options.max_length
-        && let Some(long) = common.iter().find(|one| one.predicate.len() > most)
-    {
-        return Err(SlowError::TooLong {
-            predicate: mine::predicate_text(&population, &long.predicate),
-        });
-    }
     let itemsets = mine::action_itemsets(&population);
 
     let mut subgroups = Vec::new();

@@ -57,6 +57,7 @@ fn case(features: Vec<Feature>, people: Vec<(Vec<Cell>, &str)>) -> Case {
             validity: Validity::Joint,
             ranges: false,
             max_length: None,
+            min_members: 1,
         },
         model: Model {
             form: Form::Additive {

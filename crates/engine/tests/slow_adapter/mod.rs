@@ -209,6 +209,7 @@ pub fn options(case: &Case) -> Options {
             case::Validity::Subset => Validity::Subset,
         })
         .ranges(case.options.ranges)
+        .min_members(case.options.min_members)
         .min_group_size(case.min_group_size);
     match case.options.max_length {
         None => options,

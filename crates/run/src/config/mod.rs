@@ -268,10 +268,14 @@ pub struct Audit {
     pub max_length: Option<usize>,
     pub max_subgroups: Option<usize>,
     pub max_memory_mib: Option<u64>,
+    /// The least number of people that a subgroup must have in each group.
+    pub min_members: Option<u64>,
     pub min_group_size: Option<u64>,
     pub compare: Option<Vec<String>>,
     pub threads: Option<usize>,
     pub suppress_below: Option<u64>,
+    /// The share of the people that may be dropped for missing values.
+    pub allow_dropped: Option<f64>,
 }
 
 /// What is done to tell findings from chance.

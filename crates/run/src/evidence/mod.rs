@@ -314,7 +314,6 @@ fn in_short(error: &Error) -> &'static str {
     match error {
         Error::TooManyItemsets { .. } => "too many subgroups",
         Error::TooMuchMemory { .. } | Error::TooManyRows { .. } => "too much memory",
-        Error::TooLong { .. } => "predicates too long",
         Error::NobodyAffected { .. } => "nobody affected",
         Error::NobodyUnaffected { .. } => "nobody unaffected",
         Error::TooFewGroups { .. } => "too few groups",

@@ -50,11 +50,20 @@ struct Examples {
 impl Examples {
     /// Finds them, and fixes bins that the model sees where they lie among all of them: the part that
     /// it is fitted on and the part that is audited must be cut alike.
-    fn new(columns: &mut Columns, label: &Label, table: &Table) -> Result<Self, Failure> {
+    fn new(
+        config: &Config,
+        columns: &mut Columns,
+        label: &Label,
+        table: &Table,
+    ) -> Result<Self, Failure> {
         let known = label.known(table.cells.column(&label.column)?);
         let rows: Vec<usize> = known.iter().map(|&(row, _)| row).collect();
         let everybody = columns.declaration.clone().everybody();
-        let (population, profiles) = everybody.population(&table.cells.select(&rows))?;
+        let People {
+            population,
+            rows: profiles,
+            ..
+        } = People::of(config, &everybody, Cow::Owned(table.cells.select(&rows)))?;
         columns.declaration = std::mem::take(&mut columns.declaration).with_bins_of(&population);
         let kept = profiles.kept().map(|(place, profile, _)| {
             let (row, outcome) = known[place];
@@ -91,7 +100,7 @@ fn label(config: &Config, columns: &Columns, table: &Table) -> Result<Label, Fai
             "a model is fitted to a label, and none is named; name it with `label.column`",
         ));
     };
-    let people = People::of(&columns.declaration, Cow::Borrowed(&table.cells))?;
+    let people = People::of(config, &columns.declaration, Cow::Borrowed(&table.cells))?;
     Err(ask_about_label(column, &people)?)
 }
 
@@ -114,7 +123,7 @@ fn training(config: &Config, table: &Table, examples: &Examples) -> Result<Train
 pub fn fit(config: &Config, table: &Table) -> Result<AdditiveModel, Failure> {
     let mut columns = Columns::decide(config, &table.cells, None)?;
     let label = label(config, &columns, table)?;
-    let examples = Examples::new(&mut columns, &label, table)?;
+    let examples = Examples::new(config, &mut columns, &label, table)?;
     let all: Vec<usize> = (0..examples.rows.len()).collect();
     examples.fit(&training(config, table, &examples)?, &all)
 }
@@ -128,7 +137,7 @@ pub(crate) fn fit_on_part<'a>(
     elsewhere: Option<FittedElsewhere>,
 ) -> Result<Fitted<'a>, Failure> {
     let label = label(config, columns, table)?;
-    let examples = Examples::new(columns, &label, table)?;
+    let examples = Examples::new(config, columns, &label, table)?;
     let training = training(config, table, &examples)?;
     let seed = config.train.seed.unwrap_or(SEED);
     let test_percent = config.train.test_percent.unwrap_or(TEST_PERCENT);
@@ -178,7 +187,8 @@ pub(crate) fn fit_on_part<'a>(
         ));
     }
     let rows: Vec<usize> = test.iter().map(|&place| examples.rows[place].0).collect();
-    let people = People::of(&columns.declaration, Cow::Owned(table.cells.select(&rows)))?;
+    let rows = Cow::Owned(table.cells.select(&rows));
+    let people = People::of(config, &columns.declaration, rows)?;
     let model = AuditedModel {
         favourable: Some(Favourable::Positive),
         ..AuditedModel::at_hand(Box::new(additive.clone()), origin)

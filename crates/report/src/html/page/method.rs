@@ -166,6 +166,10 @@ fn method_facts(record: &Record) -> Vec<Fact> {
                 .map_or("no limit".to_owned(), |n| n.to_string()),
         ),
         Fact::text(
+            "Least people of a subgroup in each group",
+            count(settings.min_members),
+        ),
+        Fact::text(
             "Groups set aside under so many affected",
             count(settings.min_group_size),
         ),

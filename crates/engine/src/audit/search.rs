@@ -1,0 +1,235 @@
+//! The search for subgroups and their actions: at which support, and how long predicates may be.
+
+use hashbrown::HashMap;
+
+use super::Options;
+use super::run::Run;
+use crate::actions::{Change, Costs, Matched, Matching, Memory, match_actions};
+use crate::bits::Layout;
+use crate::decimal::Support;
+use crate::error::Error;
+use crate::subgroups::{self, ItemSets, Limits, Mined, equality_items};
+use crate::watch::Phase;
+
+/// Bytes that a pair of subgroup and action takes, counts of two groups included.
+const PAIR_BYTES: u64 = 160;
+
+/// The supports that are tried, where one is to be chosen or advised.
+const LADDER: [f64; 15] = [
+    0.001, 0.002, 0.003, 0.005, 0.007, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5,
+];
+
+/// The lengths that are tried, where no support does for predicates of any length.
+const LENGTHS: [usize; 3] = [3, 2, 1];
+
+/// With more features than these, predicates of any length are not tried: there are more than anybody
+/// could read, or waits for.
+const MANY_FEATURES: usize = 40;
+
+/// Subgroups with their valid actions, actions by place among the changes.
+pub(super) struct Pairs {
+    pub(super) changes: Vec<Change>,
+    pub(super) actions: Vec<Vec<(u32, f64)>>,
+}
+
+impl Pairs {
+    pub(super) fn len(&self) -> usize {
+        self.actions.iter().map(Vec::len).sum()
+    }
+}
+
+/// What a search found.
+pub(super) struct Found {
+    pub(super) common: Vec<Mined>,
+    pub(super) action_itemsets: usize,
+    pub(super) pairs: Pairs,
+}
+
+/// Where subgroups and actions are looked for.
+pub(super) struct Search<'a> {
+    pub(super) run: &'a Run<'a>,
+    pub(super) layout: &'a Layout,
+    pub(super) items: &'a ItemSets,
+    pub(super) unaffected: &'a Layout,
+    pub(super) costs: &'a Costs<'a>,
+}
+
+impl Search<'_> {
+    /// What is found, and the options with what was chosen in them.
+    pub(super) fn found(&self) -> Result<(Options, Found), Error> {
+        let options = self.run.options;
+        if let Some(most) = options.choose_support
+            && let Some(chosen) = self.choose(most.min(options.max_subgroups))?
+        {
+            return Ok(chosen);
+        }
+        match self.at(options, options.max_subgroups) {
+            Ok(found) => Ok((options.clone(), found)),
+            Err(error) => Err(self.advised(error)?),
+        }
+    }
+
+    /// The least support at which no more than so many subgroups are found, and not none; of the
+    /// longest predicates for which there is one.
+    fn choose(&self, most: usize) -> Result<Option<(Options, Found)>, Error> {
+        let options = self.run.options;
+        let many = self.run.population.features().len() > MANY_FEATURES;
+        let any_length = (!many).then(|| options.clone());
+        let shorter = LENGTHS.map(|items| options.clone().max_length(items));
+        let lengths = match options.max_length {
+            Some(_) => vec![options.clone()],
+            None => any_length.into_iter().chain(shorter).collect(),
+        };
+        let mut supports = vec![options.support];
+        supports.extend(above(options.support));
+        for options in &lengths {
+            for &support in &supports {
+                let options = options.clone().support(support);
+                match self.fits(&options, most)? {
+                    None => {}
+                    // A higher support finds nobody either, but shorter predicates may do at a lower one.
+                    Some(found) if found.common.is_empty() && support != supports[0] => break,
+                    Some(found) => return Ok(Some((options, found))),
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// The same error, with the least higher support at which something is found and fits.
+    fn advised(&self, mut error: Error) -> Result<Error, Error> {
+        if let Error::TooManyItemsets { fits, .. } | Error::TooMuchMemory { fits, .. } = &mut error
+        {
+            let options = self.run.options;
+            for support in above(options.support) {
+                let tried = options.clone().support(support);
+                if let Some(found) = self.fits(&tried, options.max_subgroups)? {
+                    *fits = (!found.common.is_empty()).then(|| support.get().to_f64());
+                    break;
+                }
+            }
+        }
+        Ok(error)
+    }
+
+    /// What is found under these options; none if it is too much.
+    fn fits(&self, options: &Options, most: usize) -> Result<Option<Found>, Error> {
+        match self.at(options, most) {
+            Ok(found) => Ok(Some(found)),
+            Err(Error::TooManyItemsets { .. } | Error::TooMuchMemory { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// What is found under these options, of no more than so many subgroups.
+    fn at(&self, options: &Options, most: usize) -> Result<Found, Error> {
+        let common = self.common_subgroups(options, most)?;
+        let itemsets = self.action_itemsets(options)?;
+        Ok(Found {
+            pairs: self.pairs(options, &common, &itemsets)?,
+            action_itemsets: itemsets.len(),
+            common,
+        })
+    }
+
+    /// The predicates that are frequent in every group.
+    fn common_subgroups(&self, options: &Options, most: usize) -> Result<Vec<Mined>, Error> {
+        let limits = Limits {
+            what: "subgroups",
+            max_itemsets: most,
+            min_members: options.min_members,
+            max_length: options.max_length.unwrap_or(usize::MAX),
+        };
+        let watch = (Phase::Subgroups, self.run.watch);
+        let (layout, items) = (self.layout, self.items);
+        let common = subgroups::joint(layout, items, options.support, limits, watch)?;
+        if !options.ranges {
+            return Ok(common);
+        }
+        let features = self.run.population.features();
+        Ok(subgroups::one_for_each_set_of_members(
+            common, layout, items, features,
+        ))
+    }
+
+    /// The itemsets that are frequent among the unaffected. An action has no more items than its
+    /// predicate.
+    fn action_itemsets(&self, options: &Options) -> Result<Vec<Mined>, Error> {
+        self.run.watch.tell(Phase::Actions, 0, 0)?;
+        let items = equality_items(self.run.population, self.unaffected);
+        let limits = Limits {
+            what: "action itemsets",
+            max_itemsets: options.max_subgroups,
+            min_members: 1,
+            max_length: options.max_length.unwrap_or(usize::MAX),
+        };
+        let watch = (Phase::Actions, self.run.watch);
+        subgroups::joint(self.unaffected, &items, options.support, limits, watch)
+    }
+
+    /// Matches subgroups with actions, and numbers the distinct changes.
+    fn pairs(
+        &self,
+        options: &Options,
+        common: &[Mined],
+        itemsets: &[Mined],
+    ) -> Result<Pairs, Error> {
+        let matching = Matching {
+            population: self.run.population,
+            layout: self.layout,
+            items: self.items,
+            costs: self.costs,
+            feasibility: &self.run.feasibility,
+            validity: options.validity,
+            memory: Memory {
+                limit: options.max_memory,
+                pair: PAIR_BYTES,
+                // Whom the change is needed for, and whom it flips: a set each.
+                change: 2 * self.layout.words() as u64 * 8,
+            },
+        };
+        let too_much = |pairs: usize, changes: usize| Error::TooMuchMemory {
+            support: options.support.to_string(),
+            subgroups: common.len(),
+            itemsets: itemsets.len(),
+            pairs,
+            needed_mib: matching.memory.needed(pairs, changes).div_ceil(1 << 20),
+            limit_mib: options.max_memory >> 20,
+            fits: None,
+        };
+        let valid = match match_actions(&matching, common, itemsets, self.run.watch)? {
+            Matched::Pairs(valid) => valid,
+            Matched::TooMany(pairs) => return Err(too_much(pairs, 0)),
+        };
+        let mut numbers: HashMap<&Change, u32> = HashMap::new();
+        let mut changes = Vec::new();
+        let mut number = |change| {
+            *numbers.entry(change).or_insert_with(|| {
+                changes.push(Change::clone(change));
+                changes.len() as u32 - 1
+            })
+        };
+        let actions: Vec<Vec<(u32, f64)>> = valid
+            .iter()
+            .map(|valid| {
+                valid
+                    .iter()
+                    .map(|(change, cost)| (number(change), *cost))
+                    .collect()
+            })
+            .collect();
+        let pairs = Pairs { changes, actions };
+        let needed = matching.memory.needed(pairs.len(), pairs.changes.len());
+        if needed > options.max_memory {
+            return Err(too_much(pairs.len(), pairs.changes.len()));
+        }
+        Ok(pairs)
+    }
+}
+
+/// The steps of the ladder above a support.
+fn above(support: Support) -> impl Iterator<Item = Support> {
+    let higher = move |step: &f64| *step > support.get().to_f64();
+    let steps = LADDER.into_iter().filter(higher);
+    steps.filter_map(|step| Support::try_from(step).ok())
+}
