@@ -20,8 +20,8 @@ pub(super) struct FeatureArgs {
     /// The column that says how many people a row is; not survey weights, see `facts explain evidence`
     #[arg(long, value_name = "COLUMN")]
     weight_column: Option<String>,
-    /// A value that stands for "missing" in every column, such as ?
-    #[arg(long, value_name = "TEXT")]
+    /// A value that stands for "missing" in every column, such as ? or -9
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     missing_code: Vec<String>,
     /// A column that people cannot change
     #[arg(long, value_name = "COLUMN")]
