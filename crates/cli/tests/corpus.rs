@@ -189,11 +189,11 @@ fn cases() -> Vec<Case> {
                     let grade = lot.below(21);
                     let passes = grade >= 10;
                     format!(
-                        "{},{},{grade},{},{},{}",
+                        "{},{},{grade},{},{}.5,{}",
                         sex(lot),
                         lot.below(40),
                         if passes { "through" } else { "out" },
-                        if passes { 1000 + i } else { i },
+                        1000 * usize::from(passes) + i,
                         if passes { "yes" } else { "no" }
                     )
                 },

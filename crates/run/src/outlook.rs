@@ -63,6 +63,10 @@ pub fn outlook(
     } else {
         None
     };
+    let mut config = config.clone();
+    // Nothing can be said about what a model sees that nobody named.
+    config.model.spec.get_or_insert(ModelSpec::Train);
+    let config = &config;
     let columns = Columns::decide(config, &table.cells, inputs.as_deref())?;
     let (population, rows) = columns.declaration.population(&table.cells)?;
     let guessed = guess(&table.cells, config);

@@ -292,10 +292,10 @@ fn about_changes(changes: &[Change]) -> Option<String> {
         .collect();
     let assumed = match assumed.len() {
         0 => String::new(),
-        n if n > 1 && n == of(May::Change).count() => {
+        n if n == of(May::Change).count() => {
             " Assumed (nothing known about them): all that may change.".to_owned()
         }
-        _ => format!(" Assumed (nothing known): {}.", some(&assumed)),
+        _ => format!(" Assumed (nothing known about them): {}.", some(&assumed)),
     };
     (!changes.is_empty()).then(|| format!("{}.{assumed}", parts.join("; ")))
 }
