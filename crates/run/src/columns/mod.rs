@@ -64,6 +64,8 @@ pub enum Why {
     Unread,
     /// Its name.
     Name(&'static str),
+    /// Nobody: its name says one way only, but its levels have no order.
+    Unordered,
     /// Nobody: nothing is known about it, so it is assumed that it may.
     Assumed,
 }
@@ -74,6 +76,7 @@ impl std::fmt::Display for Why {
             Self::Said => "as you say",
             Self::Unread => "the model does not read it",
             Self::Name(why) => why,
+            Self::Unordered => "both ways: nobody said in which order its levels are",
             Self::Assumed => "assumed: nothing is known about it",
         })
     }
@@ -267,7 +270,7 @@ fn about_changes(changes: &[Change]) -> Option<String> {
     let of = |wanted: May| changes.iter().filter(move |change| change.may == wanted);
     let told = |change: &'_ Change| match change.why {
         Why::Said | Why::Assumed => String::new(),
-        Why::Unread | Why::Name(_) => change.why.to_string(),
+        Why::Unread | Why::Unordered | Why::Name(_) => change.why.to_string(),
     };
     let list = |wanted: May| {
         with_reasons(of(wanted).map(|change| (change.feature.as_str(), told(change))))
@@ -456,7 +459,8 @@ impl Deciding<'_> {
             _ if !self.is_read(name) && may != May::Not => (May::Not, Why::Unread),
             _ if is_said => (may, Why::Said),
             Some((known, why)) if known == may => (may, Why::Name(why)),
-            _ => (may, Why::Assumed),
+            Some(_) => (may, Why::Unordered),
+            None => (may, Why::Assumed),
         };
         rules.immutable = may == May::Not;
         self.changes.push(Change {
