@@ -15,6 +15,7 @@ pub mod files;
 mod label;
 mod listener;
 mod model;
+mod outlook;
 mod people;
 mod readings;
 mod run;
@@ -27,6 +28,7 @@ pub use self::definitions::{Definitions, definitions_for, own_definitions, paper
 pub use self::failure::{Failure, FailureKind};
 pub use self::listener::{Listener, Silent};
 pub use self::model::{FittedElsewhere, fit};
+pub use self::outlook::{GroupOutlook, Outlook, outlook};
 pub use self::run::{FromCode, TOOL, run, run_with};
 pub use self::settings::call_settings;
 pub use self::table::Table;

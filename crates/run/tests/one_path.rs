@@ -47,7 +47,10 @@ fn what_the_model_does_not_read_never_changes() {
     );
     let notes = record.notes.join("\n");
     assert!(notes.contains("kept looks like the outcome"), "{notes}");
-    assert!(notes.contains("region may not change"), "{notes}");
+    assert!(
+        notes.contains("may not: region (the model does not read it)"),
+        "{notes}"
+    );
 }
 
 #[test]

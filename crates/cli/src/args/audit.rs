@@ -52,6 +52,9 @@ pub(crate) struct AuditArgs {
     /// The class that is favourable; 1 and true unless said
     #[arg(long, value_name = "CLASS")]
     favourable: Option<String>,
+    /// Only tell what the audit would be about: roles, levels, groups, what may change, who is dropped
+    #[arg(long)]
+    pub(crate) dry_run: bool,
     #[command(flatten)]
     model_args: ModelArgs,
     #[command(flatten)]
@@ -129,6 +132,7 @@ impl AuditArgs {
                 format: self.format,
                 fail_over: self.fail_over,
                 found,
+                dry_run: self.dry_run,
             },
         ))
     }
@@ -151,4 +155,5 @@ pub(crate) struct Results {
     pub(crate) showing: ShowingArgs,
     pub(crate) format: Option<String>,
     pub(crate) fail_over: Option<f64>,
+    pub(crate) dry_run: bool,
 }

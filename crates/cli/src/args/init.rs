@@ -13,6 +13,12 @@ pub(crate) struct InitArgs {
     /// The protected attribute; repeat to cross several
     #[arg(long, short, value_name = "COLUMN")]
     pub(crate) protected: Vec<String>,
+    /// The column that holds the outcome; guessed unless said
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) label: Option<String>,
+    /// The outcome that is good for people; never guessed, left open unless said
+    #[arg(long, value_name = "VALUE")]
+    pub(crate) favourable: Option<String>,
     /// Where to write; `-` prints
     #[arg(long, short, value_name = "FILE", default_value = "facts.toml")]
     pub(crate) out: PathBuf,

@@ -6,10 +6,11 @@ use std::process::ExitCode;
 use facts_engine::definitions;
 use facts_report::text::{self, Palette};
 use facts_report::{Choice, HEADLINES, Record, Report, Showing};
-use facts_run::{Config, Failure, Listener, Table, files::Files, run, saved};
+use facts_run::{Config, Failure, Listener, Table, files::Files, outlook, run, saved};
 use serde_json::json;
 
 use crate::args::AuditArgs;
+use crate::commands::dry_run;
 use crate::output;
 use crate::progress::Reporter;
 
@@ -26,6 +27,12 @@ pub(crate) fn audit(args: AuditArgs, reporter: &Reporter) -> Result<ExitCode, Fa
     })?;
     reporter.step("reading the table");
     let table = Table::read(&path, &config.data)?;
+    if results.dry_run {
+        let outlook = outlook(&config, &table, reporter)?;
+        reporter.clear();
+        output::print(&dry_run::page(&outlook, &table))?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let record = run(&config, &table, reporter)?;
     results.showing.top = config.report.top;
     let report = Report::new(&record)?;

@@ -5,10 +5,13 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use facts_input::csv::Duplicates;
-use facts_run::columns::{Guess, Guessed, guess};
-use facts_run::{Config, Failure, Listener, Table, files};
+use facts_report::text::count;
+use facts_run::columns::{Guess, Guessed, May, guess};
+use facts_run::config::Protected;
+use facts_run::{Config, Failure, Listener, Table, files, outlook};
 
 use crate::args::InitArgs;
+use crate::commands::dry_run;
 use crate::output;
 use crate::progress::Reporter;
 
@@ -30,23 +33,29 @@ pub(crate) fn init(mut args: InitArgs, reporter: &Reporter) -> Result<ExitCode, 
     std::mem::take(&mut args.reading).apply(&mut config);
     reporter.step("reading the table");
     let table = Table::read(&args.data, &config.data)?;
-    let guessed = guess(&table.cells);
-    reporter.clear();
-    for name in &args.protected {
-        if !guessed.iter().any(|guess| guess.name == *name) {
+    for name in args.protected.iter().chain(&args.label) {
+        if !table.names().contains(&name.as_str()) {
             return Err(Failure::usage(format!(
-                "--protected {name}: the table has no such column; it has: {}",
+                "{name}: the table has no such column; it has: {}",
                 table.names().join(", ")
             )));
         }
     }
+    config.label.column = args.label.clone();
+    for name in &args.protected {
+        config.protected.insert(name.clone(), Protected::default());
+    }
+    let guessed = guess(&table.cells, &config);
+    reporter.clear();
     let sketch = Sketch {
         args: &args,
         config: &config,
         guessed: &guessed,
         rows: table.rows(),
+        favourable: args.favourable.as_deref(),
     };
-    let text = sketch.text();
+    let body = sketch.body();
+    let text = sketch.head(&picture(&body, &table, reporter)?) + &body;
     // What is written must be read back: a column may be called anything.
     Config::parse("what would be written", &text, &[])?;
     if prints {
@@ -66,54 +75,93 @@ pub(crate) fn init(mut args: InitArgs, reporter: &Reporter) -> Result<ExitCode, 
     Ok(ExitCode::SUCCESS)
 }
 
+/// What the table looks like to an audit under the configuration that is to be written.
+fn picture(body: &str, table: &Table, reporter: &Reporter) -> Result<String, Failure> {
+    let config = Config::parse("what would be written", body, &[])?;
+    if config.protected.is_empty() {
+        return Ok(String::new());
+    }
+    Ok(match outlook(&config, table, reporter) {
+        Ok(outlook) => dry_run::groups(&outlook).text(2),
+        Err(error) => format!("An audit would stop: {error}\n"),
+    })
+}
+
 /// A configuration in the making.
 struct Sketch<'a> {
     args: &'a InitArgs,
     config: &'a Config,
     guessed: &'a [Guessed],
     rows: usize,
+    /// The outcome that is good for people, if somebody said so.
+    favourable: Option<&'a str>,
 }
 
 impl Sketch<'_> {
-    fn text(&self) -> String {
+    /// What the table looks like, for a person who does not code.
+    fn head(&self, picture: &str) -> String {
+        let columns = self.guessed.len();
+        let rows = self.rows;
+        let mut lines = vec![
+            format!(
+                "How to audit {}: {} rows, {columns} columns. Guessed from the names and values of the",
+                one_line(&self.args.data.display().to_string()),
+                count(rows as u64)
+            ),
+            "columns: read it before you trust it. `facts explain config` lists every key."
+                .to_owned(),
+            String::new(),
+        ];
+        if !picture.is_empty() {
+            lines.extend(picture.lines().map(one_line));
+            lines.push(String::new());
+        }
+        let missing: Vec<String> = (self.guessed.iter())
+            .filter(|guess| guess.nulls > 0 || !guess.missing_codes.is_empty())
+            .map(|guess| format!("  {}: {}", one_line(&guess.name), missing(guess)))
+            .collect();
+        if missing.is_empty() {
+            lines.push("No value is missing.".to_owned());
+        } else {
+            lines.push("Missing, or perhaps a code for missing:".to_owned());
+            lines.extend(missing);
+        }
+        let mut text = String::new();
+        for line in lines {
+            text += format!("# {line}").trim_end();
+            text.push('\n');
+        }
+        text.push('\n');
+        text
+    }
+
+    fn body(&self) -> String {
         let protected = self.protected();
+        let is_protected = |guess: &Guessed| protected.iter().any(|p| p.name == guess.name);
         let label = self
             .guessed
             .iter()
-            .find(|guess| guess.maybe_label && !protected.iter().any(|p| p.name == guess.name));
-        let is_feature = |guess: &&Guessed| {
-            guess.guess.why_not().is_none()
-                && !protected.iter().any(|p| p.name == guess.name)
-                && label.is_none_or(|label| label.name != guess.name)
-        };
-        let features: Vec<&Guessed> = self.guessed.iter().filter(is_feature).collect();
-        let others: Vec<&Guessed> = (self.guessed.iter())
-            .filter(|guess| guess.guess.why_not().is_some())
-            .filter(|guess| !protected.iter().any(|p| p.name == guess.name))
-            .collect();
-        // Writing to a string cannot fail.
-        let mut text = String::new();
-        let _ = writeln!(
-            text,
-            "# How to audit {}: {} rows, {} columns. Guessed from the names and values of the columns:\n\
-             # read it before you trust it. `facts explain config` lists every key.\n",
-            self.args
-                .data
-                .display()
-                .to_string()
-                .replace(['\n', '\r'], " "),
-            self.rows,
-            self.guessed.len()
-        );
-        text += &self.data(&others);
-        text += &model(label);
+            .find(|guess| guess.is_label && !is_protected(guess));
+        let free = |guess: &&Guessed| !guess.is_label && !is_protected(guess);
+        let (features, others): (Vec<&Guessed>, Vec<&Guessed>) =
+            (self.guessed.iter().filter(free)).partition(|guess| guess.why_not.is_none());
+        let mut text = self.data(&others);
+        text += &model(label, self.favourable);
         text += &self.protected_text(&protected);
         text += "# What people differ in. A feature may change at a cost of weight × distance, unless\n\
                  # a rule forbids it: immutable, only, max-step, not-a-target, forbidden, linked.\n";
-        for feature in features {
-            text += &of_feature(feature);
+        for (may, head) in [
+            (May::Change, "May change"),
+            (May::OnlyUp, "Only up"),
+            (May::OnlyDown, "Only down"),
+            (May::Not, "May not change"),
+        ] {
+            let mut of = (features.iter().filter(|guess| may_change(guess) == may)).peekable();
+            if of.peek().is_some() {
+                let _ = writeln!(text, "\n# --- {head} ---");
+            }
+            of.for_each(|feature| text += &of_feature(feature));
         }
-        text += "\n[audit]\nsupport = 0.01                      # a subgroup must have this share of each group\n";
         text
     }
 
@@ -171,8 +219,8 @@ impl Sketch<'_> {
             let names = list(others.iter().map(|guess| guess.name.as_str()));
             let _ = writeln!(text, "ignore = {names}");
             for guess in others {
-                if let Some(why) = guess.guess.why_not() {
-                    let _ = writeln!(text, "# {}: {why}", one_line(&guess.name));
+                if let Some(why) = &guess.why_not {
+                    let _ = writeln!(text, "# {}: {}", one_line(&guess.name), one_line(why));
                 }
             }
             text += "# If the model reads one of them, move it to: context = [...]\n";
@@ -209,37 +257,45 @@ impl Sketch<'_> {
     }
 }
 
-fn model(label: Option<&Guessed>) -> String {
+/// The model, and the outcome that it is fitted to. Which outcome is good is never guessed.
+fn model(label: Option<&Guessed>, favourable: Option<&str>) -> String {
     let mut text = String::from(
         "[model]\n# Your model: onnx:FILE, lightgbm:FILE, xgboost:FILE, linear:FILE, exec:COMMAND, http://…\n\
          # (facts explain models); or train, which fits one on 70 % of the rows.\n",
     );
-    match label {
-        None => text += "# spec = \"onnx:model.onnx\"\n\n",
-        Some(label) => {
-            let favourable = favourable(label);
-            let _ = writeln!(
-                text,
-                "spec = \"train\"\n\n[label]\ncolumn = {}\nfavourable = {}   # a guess: which of {} is good for people?\n",
-                quoted(&label.name),
-                quoted(&favourable),
-                some_values(label)
-            );
-        }
+    let Some(label) = label else {
+        return text + "# spec = \"onnx:model.onnx\"\n\n";
+    };
+    let _ = writeln!(
+        text,
+        "spec = \"train\"\n\n[label]\ncolumn = {}",
+        quoted(&label.name)
+    );
+    if let Some(favourable) = favourable {
+        let _ = writeln!(text, "favourable = {}\n", quoted(favourable));
+        return text;
     }
+    text += "# Which outcome is good for people? Only you can say: take away the # before one of these.\n";
+    let known: usize = label.values.iter().map(|(_, rows)| rows).sum();
+    for (value, rows) in &label.values {
+        let refused = dry_run::share((known - rows) as u64, known as u64);
+        let _ = writeln!(
+            text,
+            "# favourable = {}   # then {refused} of the rows are refused",
+            quoted(value.trim())
+        );
+    }
+    text.push('\n');
     text
 }
 
-/// The rarer of two values, unless one says yes.
-fn favourable(label: &Guessed) -> String {
-    let says_yes = |text: &str| {
-        ["1", "true", "yes", "approved", "good"].contains(&text.to_lowercase().as_str())
-    };
-    let mut values = label.values.iter().map(|(value, _)| value.trim());
-    let yes = values.clone().find(|value| says_yes(value));
-    yes.or_else(|| values.next_back())
-        .unwrap_or_default()
-        .to_owned()
+/// Whether a feature may change, by its name; without an order there is no up and down.
+fn may_change(guess: &Guessed) -> May {
+    match guess.change {
+        Some((May::OnlyUp | May::OnlyDown, _)) if guess.guess == Guess::Categorical => May::Change,
+        Some((may, _)) => may,
+        None => May::Change,
+    }
 }
 
 fn of_feature(guess: &Guessed) -> String {
@@ -260,24 +316,42 @@ fn of_feature(guess: &Guessed) -> String {
             );
         }
         Guess::Numeric => line("kind = \"numeric\"".to_owned()),
-        Guess::Categorical | Guess::Context(_) | Guess::Unreadable => {
-            line("kind = \"categorical\"".to_owned())
-        }
+        Guess::Categorical if guess.is_coded => line(
+            "kind = \"categorical\"   # numbers, but the outcome does not follow their order: codes?"
+                .to_owned(),
+        ),
+        Guess::Categorical => line("kind = \"categorical\"".to_owned()),
     }
-    if guess.maybe_immutable {
-        line("immutable = true       # by its name".to_owned());
-    } else if guess.only_increases && guess.guess != Guess::Categorical {
-        line("only = \"increase\"      # by its name".to_owned());
+    match (guess.change, may_change(guess)) {
+        (Some((_, why)), May::Not) => line(format!("immutable = true       # {why}")),
+        (Some((_, why)), May::OnlyUp) => line(format!("only = \"increase\"      # {why}")),
+        (Some((_, why)), May::OnlyDown) => line(format!("only = \"decrease\"      # {why}")),
+        (Some((may, why)), May::Change) => {
+            let only = if may == May::OnlyUp {
+                "increase"
+            } else {
+                "decrease"
+            };
+            line(format!(
+                "# only = \"{only}\"    # {why}; needs order = [...], the lowest level first"
+            ));
+        }
+        (None, _) => line("# assumed: nothing is known about whether it may change".to_owned()),
     }
     if guess.nulls > 0 || !guess.missing_codes.is_empty() {
         line(format!(
-            "missing = \"drop\"       # or \"level\"; {}",
+            "missing = \"level\"      # or \"drop\"; {}",
             missing(guess)
         ));
     }
     if !guess.missing_codes.is_empty() {
         let codes = guess.missing_codes.iter().map(|(code, _)| code.trim());
-        line(format!("missing-codes = {}", list(codes)));
+        let confirm = if guess.range.is_some() {
+            "   # a proposal: do these numbers stand for missing?"
+        } else {
+            ""
+        };
+        line(format!("missing-codes = {}{confirm}", list(codes)));
     }
     line("weight = 1".to_owned());
     text
@@ -311,12 +385,6 @@ fn values(guess: &Guessed) -> String {
         String::new()
     };
     format!("   # {}{more}", one_line(&some.join(", ")))
-}
-
-/// The values of a label.
-fn some_values(guess: &Guessed) -> String {
-    let some: Vec<&str> = guess.values.iter().map(|(value, _)| value.trim()).collect();
-    one_line(&some.join(", "))
 }
 
 /// Text that cannot end a comment.

@@ -3,6 +3,7 @@
 pub(crate) mod audit;
 pub(crate) mod demo;
 pub(crate) mod diff;
+pub(crate) mod dry_run;
 pub(crate) mod explain;
 pub(crate) mod init;
 pub(crate) mod reproduce;

@@ -2,12 +2,21 @@
 //!
 //! Every guess says why, and is shown: a guess that nobody sees is a mistake that nobody finds.
 
-use facts_engine::population::{Column, EncodedColumn, Table, Value};
+use facts_engine::Error;
+use facts_engine::population::{EncodedColumn, Table, Value};
+
+use super::knowledge::{May, Name};
+use super::outcome::Outcome;
+use crate::config::Config;
 
 /// Numbers with at most so many distinct values are levels of their own.
 const FEW_NUMBERS: usize = 12;
+/// Whole numbers with at most so many distinct values may be codes of categories.
+const FEW_CODES: usize = 20;
 /// Texts with more distinct values than this name individuals or say too much.
 const MANY_TEXTS: usize = 200;
+/// Texts longer than this on average are written freely.
+const LONG_TEXT: usize = 40;
 /// Bins of a guessed number.
 pub const BINS: usize = 5;
 /// Texts that usually stand for "missing".
@@ -25,43 +34,15 @@ const MISSING_CODES: &[&str] = &[
     "prefer not to say",
     "not stated",
 ];
-/// Words in the names of columns that often hold a protected attribute.
-const PROTECTED: &[&str] = &[
-    "sex",
-    "gender",
-    "race",
-    "ethnicity",
-    "ethnic",
-    "religion",
-    "nationality",
-    "disability",
-    "disabled",
-    "orientation",
-    "caste",
-    "foreign",
+/// Negative numbers that usually stand for "missing" where no other number is negative.
+const NEGATIVE_CODES: &[f64] = &[
+    -1.0, -7.0, -8.0, -9.0, -77.0, -88.0, -99.0, -777.0, -888.0, -999.0, -9999.0,
 ];
-/// Words in the names of columns that people cannot change.
-const IMMUTABLE: &[&str] = &["birth", "born", "country", "citizenship", "native"];
-/// Words in the names of columns that hold an outcome.
-const LABELS: &[&str] = &[
-    "label",
-    "target",
-    "outcome",
-    "income",
-    "class",
-    "default",
-    "approved",
-    "two_year_recid",
-    "y",
-    "result",
-    "decision",
-    "admitted",
-    "hired",
-    "pincp",
-];
+/// Numbers that usually stand for "missing" where all others are much smaller.
+const GREAT_CODES: &[f64] = &[99.0, 999.0, 9999.0];
 
-/// What a column probably is.
-#[derive(Clone, Debug, PartialEq)]
+/// What the levels of a column probably are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Guess {
     /// Levels without an order.
     Categorical,
@@ -69,10 +50,6 @@ pub enum Guess {
     Numeric,
     /// Numbers in quantile bins.
     Binned,
-    /// Of no use for subgroups: the model may see it.
-    Context(&'static str),
-    /// Of a type that cannot be read: nobody sees it.
-    Unreadable,
 }
 
 /// One column and what was seen in it.
@@ -80,9 +57,15 @@ pub enum Guess {
 pub struct Guessed {
     /// The column's name.
     pub name: String,
-    /// What it probably is.
+    /// What its levels probably are.
     pub guess: Guess,
-    /// Distinct values, missing ones aside.
+    /// Why it should be no feature, if it should be none.
+    pub why_not: Option<String>,
+    /// Whether its type can be read; if not, nobody sees it.
+    pub is_readable: bool,
+    /// Whether it holds whole numbers that stand for categories.
+    pub is_coded: bool,
+    /// Distinct values, missing ones and numbers that stand for "missing" aside.
     pub distinct: usize,
     /// Some of its values, the most frequent first, with how many rows have each.
     pub values: Vec<(String, usize)>,
@@ -94,153 +77,292 @@ pub struct Guessed {
     pub missing_codes: Vec<(String, usize)>,
     /// Whether the name speaks of a protected attribute.
     pub maybe_protected: bool,
-    /// Whether the name speaks of something that people cannot change.
-    pub maybe_immutable: bool,
-    /// Whether the name speaks of an age, which never falls.
-    pub only_increases: bool,
-    /// Whether the name speaks of an outcome, and there are two of them.
-    pub maybe_label: bool,
+    /// Whether it is the outcome: the column that the configuration names, or else the likeliest.
+    pub is_label: bool,
+    /// Whether people can change it and why, if the name tells.
+    pub change: Option<(May, &'static str)>,
 }
 
-impl Guess {
-    /// Why a column is no feature, if it is none.
-    pub fn why_not(&self) -> Option<&'static str> {
-        match self {
-            Self::Context(why) => Some(why),
-            Self::Unreadable => {
-                Some("its type cannot be read; cast it to text or a number to use it")
-            }
-            Self::Categorical | Self::Numeric | Self::Binned => None,
-        }
-    }
-}
-
-/// Looks at all columns of a table.
-pub fn guess(table: &Table) -> Vec<Guessed> {
+/// Looks at all columns of a table. The outcome that the configuration names, or the likeliest, tells
+/// which columns give it away and which numbers are codes.
+pub fn guess(table: &Table, config: &Config) -> Vec<Guessed> {
     let mut guessed: Vec<Guessed> = (table.names())
-        .map(|name| of_column(name, table.column(name).ok()))
+        .map(|name| match table.column(name) {
+            Ok(encoded) => of_column(name, encoded),
+            Err(error) => unreadable(name, &error),
+        })
         .collect();
-    // An outcome usually comes last.
-    if !guessed.iter().any(|guess| guess.maybe_label)
-        && let Some(last) = guessed.last_mut()
-    {
-        last.maybe_label = last.distinct == 2 && !last.maybe_protected;
+    let named = config.label.column.as_ref();
+    let label = match named {
+        Some(named) => guessed.iter().position(|guess| guess.name == *named),
+        None => likely_label(&guessed, config),
+    };
+    let Some(label) = label else {
+        return guessed;
+    };
+    guessed[label].is_label = true;
+    let name = guessed[label].name.clone();
+    let Ok(encoded) = table.column(&name) else {
+        return guessed;
+    };
+    let codes = config.data.missing_codes.as_deref().unwrap_or_default();
+    let outcome = Outcome::new(encoded, codes);
+    for guess in &mut guessed {
+        if let Ok(column) = table.column(&guess.name)
+            && !guess.is_label
+            && guess.why_not.is_none()
+        {
+            against_outcome(guess, column, &name, &outcome);
+        }
     }
     guessed
 }
 
-fn of_column(name: &str, encoded: Option<&EncodedColumn>) -> Guessed {
-    let Some(encoded) = encoded else {
-        return Guessed {
-            name: name.to_owned(),
-            guess: Guess::Unreadable,
-            distinct: 0,
-            values: Vec::new(),
-            range: None,
-            nulls: 0,
-            missing_codes: Vec::new(),
-            maybe_protected: false,
-            maybe_immutable: false,
-            only_increases: false,
-            maybe_label: false,
-        };
+/// The column that probably holds the outcome: of those with two values, the one whose name says so
+/// most plainly, the last of several; else the last column of all.
+fn likely_label(guessed: &[Guessed], config: &Config) -> Option<usize> {
+    let taken = |guess: &Guessed| {
+        let data = &config.data;
+        let name = &guess.name;
+        config.protected.contains_key(name)
+            || config.features.contains_key(name)
+            || config.overrides.contains_key(name)
+            || data.weight.as_ref() == Some(name)
+            || data.ignore.contains(name)
+            || data.context.contains(name)
     };
+    let strength = |(place, guess): &(usize, &Guessed)| {
+        let strength = Name::new(&guess.name).outcome();
+        // An outcome usually comes last.
+        strength * 2 + u8::from(place + 1 == guessed.len())
+    };
+    let two = guessed.iter().enumerate();
+    let two = two.filter(|(_, guess)| {
+        let codes = guess.missing_codes.len().min(guess.distinct);
+        let distinct = if guess.guess == Guess::Categorical {
+            guess.distinct - codes
+        } else {
+            guess.distinct
+        };
+        distinct == 2 && !guess.maybe_protected && !taken(guess)
+    });
+    two.filter(|column| strength(column) > 0)
+        .max_by_key(strength)
+        .map(|(place, _)| place)
+}
+
+/// What the outcome tells about a column.
+fn against_outcome(guess: &mut Guessed, column: &EncodedColumn, label: &str, outcome: &Outcome) {
+    if outcome.is_determined_by(column) {
+        guess.why_not = Some(if guess.distinct == 2 {
+            format!("it says the same as the outcome {label}")
+        } else {
+            format!("it gives the outcome away: each of its values goes with one value of {label}")
+        });
+        return;
+    }
+    let numbers = column.column().values().iter().filter_map(Value::number);
+    let is_whole = numbers.clone().all(|number| number.fract() == 0.0);
+    if guess.guess != Guess::Categorical
+        && is_whole
+        && (3..=FEW_CODES).contains(&guess.distinct)
+        && !Name::new(&guess.name).is_quantity()
+        && !outcome.follows(column, &guess.missing_codes)
+    {
+        guess.guess = Guess::Categorical;
+        guess.is_coded = true;
+    }
+}
+
+fn unreadable(name: &str, error: &Error) -> Guessed {
+    let is_time = matches!(error, Error::UnsupportedType { data_type, .. } if data_type.starts_with("Date") || data_type.starts_with("Time"));
+    Guessed {
+        name: name.to_owned(),
+        guess: Guess::Categorical,
+        why_not: Some(if is_time {
+            DATE.to_owned()
+        } else {
+            "its type cannot be read; cast it to text or a number to use it".to_owned()
+        }),
+        is_readable: false,
+        is_coded: false,
+        distinct: 0,
+        values: Vec::new(),
+        range: None,
+        nulls: 0,
+        missing_codes: Vec::new(),
+        maybe_protected: false,
+        is_label: false,
+        change: None,
+    }
+}
+
+fn of_column(name: &str, encoded: &EncodedColumn) -> Guessed {
     let (column, counts) = (encoded.column(), encoded.counts());
     let rows = encoded.codes().len();
-    let nulls = (column.values().iter().zip(&counts))
+    let is_number = column.data_type().is_numeric();
+    let held = || column.values().iter().zip(&counts);
+    let nulls = held()
         .filter(|(value, _)| **value == Value::Null)
         .map(|(_, count)| *count)
         .sum();
-    let mut values: Vec<(String, usize)> = (column.values().iter().zip(&counts))
-        .filter(|(value, _)| **value != Value::Null)
-        .map(|(value, count)| (value.label(), *count))
-        .collect();
-    values.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-    let distinct = values.len();
-    let missing_codes: Vec<(String, usize)> = values
-        .iter()
-        .filter(|(value, _)| is_code(value))
-        .cloned()
-        .collect();
-    let is_number = column.data_type().is_numeric();
-    let words = words(name);
-    let speaks_of = |list: &[&str]| list.iter().any(|word| words.iter().any(|w| w == word));
-    let maybe_protected = speaks_of(PROTECTED);
-    let guess = if nulls * 2 > rows {
-        Guess::Context("most rows have no value")
+    let special = if is_number {
+        special_numbers(
+            &held()
+                .filter_map(|(value, n)| Some((value.number()?, *n)))
+                .collect::<Vec<_>>(),
+        )
     } else {
-        match kind(column, is_number, distinct, rows - nulls) {
-            // Where nearly everybody has one value, quantiles would fall together into one bin.
-            Guess::Binned if values[0].1 * 5 > rows * 4 => Guess::Numeric,
-            guess => guess,
-        }
+        Vec::new()
     };
+    let is_special = |value: &Value| {
+        value
+            .number()
+            .is_some_and(|n| is_number && special.contains(&n))
+    };
+    let is_code = |value: &Value| {
+        let text = value.label().trim().to_lowercase();
+        is_special(value) || MISSING_CODES.contains(&text.as_str())
+    };
+    let most_first = |values: &mut Vec<(String, usize)>| {
+        values.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    };
+    let listed = |wanted: &dyn Fn(&Value) -> bool| {
+        let mut values: Vec<(String, usize)> = held()
+            .filter(|(value, _)| **value != Value::Null && wanted(value))
+            .map(|(value, count)| (value.label(), *count))
+            .collect();
+        most_first(&mut values);
+        values
+    };
+    let missing_codes = listed(&is_code);
+    let mut values = listed(&|value| !is_special(value));
+    let known: usize = values.iter().map(|(_, count)| count).sum();
+    let words = Name::new(name);
+    let is_whole = held().all(|(value, _)| !matches!(value, Value::Float(_)));
+    let distinct = values.len();
+    let why_not = if known == 0 {
+        Some("no row has a value")
+    } else if nulls * 2 > rows {
+        Some("most rows have no value")
+    } else if distinct == 1 {
+        Some("everybody has the same value")
+    } else if words.is_survey_weight() && is_number {
+        Some("its name says that it weighs the rows of a survey")
+    } else if is_number {
+        let own = distinct == known || (words.is_identifier() && distinct * 2 > known);
+        (is_whole && own && distinct > FEW_NUMBERS)
+            .then_some("each row has a number of its own, like an identifier")
+    } else {
+        no_text_feature(&values, known, &words)
+    };
+    let guess = match distinct {
+        _ if !is_number => Guess::Categorical,
+        0..=FEW_NUMBERS => Guess::Numeric,
+        // Where nearly everybody has one value, quantiles would fall together into one bin.
+        _ if values[0].1 * 5 > known * 4 => Guess::Numeric,
+        _ => Guess::Binned,
+    };
+    let mut range: Option<(f64, f64)> = None;
+    for number in held()
+        .filter(|(value, _)| is_number && !is_special(value))
+        .filter_map(|(value, _)| value.number())
+    {
+        let (low, high) = range.unwrap_or((number, number));
+        range = Some((low.min(number), high.max(number)));
+    }
     values.truncate(20);
     Guessed {
         name: name.to_owned(),
         guess,
+        why_not: why_not.map(str::to_owned),
+        is_readable: true,
+        is_coded: false,
         distinct,
-        range: range(column),
+        range,
         values,
         nulls,
         missing_codes,
-        maybe_protected,
-        maybe_immutable: maybe_protected || speaks_of(IMMUTABLE),
-        only_increases: speaks_of(&["age"]),
-        maybe_label: distinct == 2 && (speaks_of(LABELS) || LABELS.contains(&name)),
+        maybe_protected: words.is_protected(),
+        is_label: false,
+        change: words.change(),
     }
 }
 
-fn kind(column: &Column, is_number: bool, distinct: usize, rows: usize) -> Guess {
-    let whole = column
-        .values()
+const DATE: &str = "it holds dates; make them a number (years, days since) to use them";
+
+/// Why a column of texts is no feature, if it should be none.
+fn no_text_feature(values: &[(String, usize)], known: usize, name: &Name) -> Option<&'static str> {
+    let distinct = values.len();
+    let length: usize = values
         .iter()
-        .all(|value| !matches!(value, Value::Float(_)));
-    match (is_number, distinct) {
-        (_, 0 | 1) => Guess::Context("everybody has the same value"),
-        (true, n) if n == rows && whole && n > FEW_NUMBERS => {
-            Guess::Context("each row has a number of its own, like an identifier")
-        }
-        (true, n) if n <= FEW_NUMBERS => Guess::Numeric,
-        (true, _) => Guess::Binned,
-        (false, n) if n > MANY_TEXTS || (n > 20 && n * 2 > rows) => {
-            Guess::Context("too many different texts to speak of subgroups")
-        }
-        (false, _) => Guess::Categorical,
+        .map(|(text, rows)| text.chars().count() * rows)
+        .sum();
+    let unclear = |(text, _): &&(String, usize)| {
+        !is_date(text) && !MISSING_CODES.contains(&text.trim().to_lowercase().as_str())
+    };
+    if distinct > 1
+        && values.iter().find(unclear).is_none()
+        && values.iter().any(|(text, _)| is_date(text))
+    {
+        Some(DATE)
+    } else if distinct > 20 && length > LONG_TEXT * known {
+        Some("it is free text")
+    } else if distinct > 20 && distinct * 10 > known * 9
+        || distinct > FEW_NUMBERS && name.is_identifier() && distinct * 2 > known
+    {
+        Some("nearly each row has a text of its own, like a name or an identifier")
+    } else if distinct > MANY_TEXTS || (distinct > 20 && distinct * 2 > known) {
+        Some("too many different texts to speak of subgroups")
+    } else {
+        None
     }
 }
 
-fn is_code(value: &str) -> bool {
-    MISSING_CODES.contains(&value.trim().to_lowercase().as_str())
+/// Whether a text is a day: 2024-03-31, 31.03.2024 or 3/31/2024, with or without a time of day.
+fn is_date(text: &str) -> bool {
+    let day = text.trim().split([' ', 'T']).next().unwrap_or_default();
+    let parts: Vec<&str> = day.split(['-', '/', '.']).collect();
+    let [first, middle, last] = parts[..] else {
+        return false;
+    };
+    let (year, other) = if first.len() == 4 {
+        (first, last)
+    } else {
+        (last, first)
+    };
+    let number = |text: &str| text.parse::<u32>().ok();
+    let (Some(year), Some(middle), Some(other)) = (number(year), number(middle), number(other))
+    else {
+        return false;
+    };
+    (1800..2200).contains(&year) && middle.max(other) <= 31 && (1..=12).contains(&middle.min(other))
 }
 
-fn range(column: &Column) -> Option<(f64, f64)> {
-    if !column.data_type().is_numeric() {
-        return None;
+/// Numbers that stand for "missing": well-known negative ones in a column that is not negative
+/// otherwise, and 99, 999 or 9999 held by several rows where all others are less than half of it.
+fn special_numbers(held: &[(f64, usize)]) -> Vec<f64> {
+    let negative: Vec<f64> = held.iter().map(|(n, _)| *n).filter(|n| *n < 0.0).collect();
+    let others = held.len() - negative.len();
+    // A lone -1 is the next number below 0, so the others must be enough to show that it is none.
+    let enough = if negative == [-1.0] { 5 } else { 2 };
+    let mut special = Vec::new();
+    if others >= enough
+        && negative.len() <= 5
+        && negative.iter().all(|n| NEGATIVE_CODES.contains(n))
+    {
+        special = negative;
     }
-    let numbers = column.values().iter().filter_map(Value::number);
-    numbers.fold(None, |range, number| {
-        let (low, high) = range.unwrap_or((number, number));
-        Some((low.min(number), high.max(number)))
-    })
-}
-
-/// The words of a name: `native-country` and `nativeCountry` speak of a country.
-fn words(name: &str) -> Vec<String> {
-    let mut words = vec![String::new()];
-    let mut previous_lower = false;
-    for character in name.chars() {
-        if !character.is_alphanumeric() || (previous_lower && character.is_uppercase()) {
-            words.push(String::new());
-        }
-        previous_lower = character.is_lowercase();
-        if character.is_alphanumeric()
-            && let Some(word) = words.last_mut()
-        {
-            word.extend(character.to_lowercase());
-        }
+    let great = held
+        .iter()
+        .filter(|(n, rows)| GREAT_CODES.contains(n) && *rows > 1);
+    if let Some((code, _)) = great.max_by(|a, b| a.0.total_cmp(&b.0))
+        && others > 2
+        && held.iter().all(|(n, _)| n == code || n * 2.0 < *code)
+    {
+        special.push(*code);
     }
-    words
+    special
 }
 
 #[cfg(test)]
@@ -295,24 +417,57 @@ mod tests {
             ("country", texts(vec!["X"; rows as usize])),
         ])
         .unwrap();
-        let guessed = guess(&Table::read([table]).unwrap());
+        let guessed = guess(&Table::read([table]).unwrap(), &Config::default());
         let by_name = |name: &str| guessed.iter().find(|g| g.name == name).unwrap();
-        assert!(matches!(by_name("id").guess, Guess::Context(_)));
+        assert!(by_name("id").why_not.is_some());
         assert_eq!(by_name("ageYears").guess, Guess::Binned);
-        assert!(by_name("ageYears").only_increases);
+        assert!(matches!(by_name("ageYears").change, Some((May::Not, _))));
         assert_eq!(by_name("ageYears").range, Some((20.0, 49.0)));
         assert_eq!(by_name("gain").guess, Guess::Numeric);
         assert_eq!(by_name("dependants").guess, Guess::Numeric);
         assert_eq!(by_name("amount").guess, Guess::Binned);
         assert_eq!(by_name("job").missing_codes, [(" ?".to_owned(), 33)]);
         assert!(by_name("Sex").maybe_protected && by_name("Sex").missing_codes.is_empty());
-        assert!(matches!(by_name("country").guess, Guess::Context(_)));
+        assert!(by_name("country").why_not.is_some());
     }
 
     #[test]
-    fn names_are_taken_apart() {
-        assert_eq!(words("native-country"), ["native", "country"]);
-        assert_eq!(words("birthDate"), ["birth", "date"]);
-        assert!(!words("sexagesimal").contains(&"sex".to_owned()));
+    fn special_numbers_stand_apart() {
+        let special = |numbers: &[i32]| {
+            special_numbers(
+                &numbers
+                    .iter()
+                    .map(|n| (f64::from(*n), 3))
+                    .collect::<Vec<_>>(),
+            )
+        };
+        assert_eq!(special(&[-9, -8, -7, 0, 40, 81]), [-9.0, -8.0, -7.0]);
+        assert_eq!(special(&[-1, 3, 0, 1, 2, 90]), [-1.0]);
+        assert_eq!(special(&[999, 0, 3, 27]), [999.0]);
+        // A scale around 0, months of delay, ages up to 99, and a sum that somebody really has.
+        for numbers in [
+            &[-1, 0, 1][..],
+            &[-2, -1, 0, 1, 2, 3, 4, 5],
+            &[17, 60, 98, 99],
+            &[0, 5, 99_999],
+        ] {
+            assert!(special(numbers).is_empty(), "{numbers:?}");
+        }
+    }
+
+    #[test]
+    fn days_are_told_from_other_texts() {
+        for text in [
+            "2024-03-31",
+            " 31.03.2024",
+            "3/31/2024",
+            "2013-08-13 06:03:42",
+            "2024-01-05T10:00",
+        ] {
+            assert!(is_date(text), "{text}");
+        }
+        for text in ["2013J", "10-20", "1.2.3", "2024-31-31", "a-b-c", ""] {
+            assert!(!is_date(text), "{text}");
+        }
     }
 }

@@ -5,6 +5,8 @@
 //! what looks like the outcome is never a feature unless the user lists it.
 
 mod guess;
+mod knowledge;
+mod outcome;
 
 use std::collections::HashMap;
 
@@ -15,6 +17,7 @@ use facts_engine::population::{
 use facts_models::{Input, input_of};
 
 pub use self::guess::{BINS, Guess, Guessed, guess};
+pub use self::knowledge::May;
 use crate::config::{Config, Cost, CostName, Feature, KindName, ModelSees, Protected, Text};
 use crate::failure::Failure;
 
@@ -24,6 +27,59 @@ pub(crate) struct Columns {
     pub(crate) declaration: Declaration,
     /// What was guessed or left out.
     pub(crate) notes: Vec<String>,
+    /// What each column is, in the order of the table.
+    pub(crate) roles: Vec<Role>,
+    /// What may change, feature by feature.
+    changes: Vec<Change>,
+}
+
+/// What a column is to the audit.
+#[derive(Clone, Debug)]
+pub struct Role {
+    /// The column.
+    pub column: String,
+    /// `feature`, `protected`, `label`, `weight`, `context`, `check` or `ignored`.
+    pub role: &'static str,
+    /// Why, where the tool decided.
+    pub why: Option<String>,
+}
+
+/// Whether an action may change a feature.
+#[derive(Clone, Debug)]
+pub struct Change {
+    /// The feature.
+    pub feature: String,
+    /// Whether it may change.
+    pub may: May,
+    /// Who says so.
+    pub why: Why,
+}
+
+/// Who says whether a feature may change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// The user.
+    Said,
+    /// The model does not read it.
+    Unread,
+    /// Its name.
+    Name(&'static str),
+    /// Nobody: its name says one way only, but its levels have no order.
+    Unordered,
+    /// Nobody: nothing is known about it, so it is assumed that it may.
+    Assumed,
+}
+
+impl std::fmt::Display for Why {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Said => "as you say",
+            Self::Unread => "the model does not read it",
+            Self::Name(why) => why,
+            Self::Unordered => "both ways: nobody said in which order its levels are",
+            Self::Assumed => "assumed: nothing is known about it",
+        })
+    }
 }
 
 impl Columns {
@@ -33,7 +89,7 @@ impl Columns {
         table: &Table,
         inputs: Option<&[Input]>,
     ) -> Result<Self, Failure> {
-        let guessed = guess(table);
+        let guessed = guess(table, config);
         let roles = Roles::new(config, &guessed)?;
         if config.protected.is_empty() {
             return Err(no_protected(&guessed));
@@ -52,14 +108,22 @@ impl Columns {
             features: Vec::new(),
             context: Vec::new(),
             notes: Vec::new(),
+            said: Said::default(),
+            roles: Vec::new(),
+            changes: Vec::new(),
         };
         deciding.decide(&guessed, &roles)?;
         let Deciding {
             features,
             context,
-            notes,
+            mut notes,
+            said,
+            roles,
+            changes,
             ..
         } = deciding;
+        notes.splice(0..0, said.notes());
+        notes.splice(0..0, about_changes(&changes));
         let mut declaration = Declaration::new()
             .features(features)
             .trim(config.data.trim.unwrap_or(true));
@@ -73,7 +137,17 @@ impl Columns {
         if let Some(column) = &config.data.weight {
             declaration = declaration.weight(column);
         }
-        Ok(Self { declaration, notes })
+        Ok(Self {
+            declaration,
+            notes,
+            roles,
+            changes,
+        })
+    }
+
+    /// What may change, feature by feature, and who says so.
+    pub(crate) fn changes(&self) -> &[Change] {
+        &self.changes
     }
 
     /// Takes costs and rules that are given as code, by feature.
@@ -164,6 +238,99 @@ fn unknown_column(key: &str, name: &str, guessed: &[Guessed]) -> Failure {
     Failure::usage(format!("`{key}`: {error}"))
 }
 
+/// Names that a note tells; more are only counted.
+const TOLD: usize = 12;
+
+/// Names in a row, the first of them if there are many.
+fn some(names: &[String]) -> String {
+    match names.len().checked_sub(TOLD) {
+        Some(more @ 1..) => format!("{} and {more} more", names[..TOLD].join(", ")),
+        _ => names.join(", "),
+    }
+}
+
+/// Names with what is said of each, those of which the same is said together: `a, b (why), c (why)`.
+fn with_reasons<'t>(told: impl Iterator<Item = (&'t str, String)>) -> String {
+    let mut by_reason: Vec<(String, Vec<String>)> = Vec::new();
+    for (name, why) in told {
+        match by_reason.iter_mut().find(|(known, _)| *known == why) {
+            Some((_, names)) => names.push(name.to_owned()),
+            None => by_reason.push((why, vec![name.to_owned()])),
+        }
+    }
+    let parts = by_reason.iter().map(|(why, names)| match why.as_str() {
+        "" => some(names),
+        why => format!("{} ({why})", some(names)),
+    });
+    parts.collect::<Vec<_>>().join(", ")
+}
+
+/// What may change, in one line.
+fn about_changes(changes: &[Change]) -> Option<String> {
+    let of = |wanted: May| changes.iter().filter(move |change| change.may == wanted);
+    let told = |change: &'_ Change| match change.why {
+        Why::Said | Why::Assumed => String::new(),
+        Why::Unread | Why::Unordered | Why::Name(_) => change.why.to_string(),
+    };
+    let list = |wanted: May| {
+        with_reasons(of(wanted).map(|change| (change.feature.as_str(), told(change))))
+    };
+    let parts: Vec<String> = [
+        ("May change", list(May::Change)),
+        ("only up", list(May::OnlyUp)),
+        ("only down", list(May::OnlyDown)),
+        ("may not", list(May::Not)),
+    ]
+    .into_iter()
+    .map(|(head, names)| match (head, names.as_str()) {
+        ("May change", "") => "May change: nothing freely".to_owned(),
+        (_, "") => String::new(),
+        _ => format!("{head}: {names}"),
+    })
+    .filter(|part| !part.is_empty())
+    .collect();
+    let assumed: Vec<String> = (of(May::Change))
+        .filter(|change| change.why == Why::Assumed)
+        .map(|change| change.feature.clone())
+        .collect();
+    let assumed = match assumed.len() {
+        0 => String::new(),
+        n if n == of(May::Change).count() => {
+            " Assumed (nothing known about them): all that may change.".to_owned()
+        }
+        _ => format!(" Assumed (nothing known about them): {}.", some(&assumed)),
+    };
+    (!changes.is_empty()).then(|| format!("{}.{assumed}", parts.join("; ")))
+}
+
+/// What was guessed about columns, gathered into one note of each kind.
+#[derive(Default)]
+struct Said {
+    no_feature: Vec<(String, String)>,
+    missing: Vec<String>,
+    coded: Vec<String>,
+    binned: Vec<String>,
+}
+
+impl Said {
+    fn notes(&self) -> Vec<String> {
+        let why = self.no_feature.iter();
+        let why = with_reasons(why.map(|(name, why)| (name.as_str(), why.clone())));
+        let (missing, coded, binned) = (some(&self.missing), some(&self.coded), some(&self.binned));
+        let bins = guess::BINS;
+        [
+            (why, "no feature: "),
+            (missing, "taken for missing: "),
+            (coded, "taken for categories, though written as numbers, because the outcome does not follow their order: "),
+            (binned, &format!("cut into {bins} quantile bins: ")),
+        ]
+        .iter()
+        .filter(|(names, _)| !names.is_empty())
+        .map(|(names, head)| format!("{head}{names}"))
+        .collect()
+    }
+}
+
 /// The features and what else the model sees, column by column.
 struct Deciding<'a> {
     config: &'a Config,
@@ -171,40 +338,69 @@ struct Deciding<'a> {
     features: Vec<engine::Feature>,
     context: Vec<String>,
     notes: Vec<String>,
+    said: Said,
+    roles: Vec<Role>,
+    changes: Vec<Change>,
 }
 
 impl Deciding<'_> {
     fn decide(&mut self, guessed: &[Guessed], roles: &Roles<'_>) -> Result<(), Failure> {
         let config = self.config;
         let guess_all = config.features.is_empty();
-        let free = |guess: &&Guessed| !roles.0.contains_key(guess.name.as_str());
         let mut unlisted = Vec::new();
-        for guess in guessed.iter().filter(free) {
+        for guess in guessed {
+            let name = &guess.name;
+            if let Some(key) = roles.0.get(name.as_str()) {
+                let (_, role) = key.rsplit_once('.').unwrap_or(("", key));
+                let role = match role {
+                    "column" => "label",
+                    "ignore" => "ignored",
+                    role => role,
+                };
+                self.role(guess, role, None);
+                continue;
+            }
             // A flag about a column makes it a feature; what nobody says of it is guessed.
-            let flagged = config.overrides.contains_key(&guess.name);
-            match (config.features.get(&guess.name), &guess.guess) {
-                (Some(feature), _) => self.add(guess, feature.clone())?,
-                (None, Guess::Unreadable) => self.note_why_not(guess),
-                (None, _) if !guess_all && !flagged => unlisted.push(guess.name.clone()),
-                (None, Guess::Context(_)) if !flagged => {
-                    self.note_why_not(guess);
-                    unlisted.push(guess.name.clone());
+            let flagged = config.overrides.contains_key(name);
+            let listed = config.features.get(name);
+            if let Some(feature) = listed {
+                self.add(guess, feature.clone(), true)?;
+            } else if let Some(why) =
+                (guess.why_not.as_ref()).filter(|_| !guess.is_readable || (guess_all && !flagged))
+            {
+                self.said.no_feature.push((name.clone(), why.clone()));
+                self.role(guess, "ignored", Some(why.clone()));
+                if guess.is_readable {
+                    unlisted.push(name.clone());
                 }
-                (None, _) if guess.maybe_label && config.label.column.is_none() && !flagged => {
-                    self.notes.push(format!(
-                        "{} looks like the outcome, so it is no feature: name it with `label.column`, or list it under features",
-                        guess.name
-                    ));
-                    unlisted.push(guess.name.clone());
-                }
-                (None, _) => {
-                    let feature = self.guessed_feature(guess);
-                    self.add(guess, feature)?;
-                }
+            } else if !guess_all && !flagged {
+                self.role(guess, "ignored", Some("not among the features".to_owned()));
+                unlisted.push(name.clone());
+            } else if guess.is_label && !flagged {
+                self.notes.push(format!(
+                    "{name} looks like the outcome, so it is no feature: name it with `label.column`, or list it under features"
+                ));
+                self.role(
+                    guess,
+                    "ignored",
+                    Some("it looks like the outcome".to_owned()),
+                );
+                unlisted.push(name.clone());
+            } else {
+                let feature = self.guessed_feature(guess);
+                self.add(guess, feature, false)?;
             }
         }
         self.unlisted(unlisted);
         Ok(())
+    }
+
+    fn role(&mut self, guess: &Guessed, role: &'static str, why: Option<String>) {
+        self.roles.push(Role {
+            column: guess.name.clone(),
+            role,
+            why,
+        });
     }
 
     /// Whether the model reads a column; it may, if it cannot tell.
@@ -213,69 +409,68 @@ impl Deciding<'_> {
         inputs.is_none_or(|inputs| input_of(inputs, column).is_some())
     }
 
-    fn note_why_not(&mut self, guess: &Guessed) {
-        if let Some(why) = guess.guess.why_not() {
-            self.notes
-                .push(format!("{} is no feature: {why}", guess.name));
-        }
-    }
-
     /// A feature that nothing was said about, with what its name and values suggest.
     fn guessed_feature(&mut self, guess: &Guessed) -> Feature {
         let said = (self.config.overrides)
             .get(&guess.name)
             .cloned()
             .unwrap_or_default();
-        let kind_said = said.order.is_some()
-            || said.edges.is_some()
-            || said.quantiles.or(said.equal_width).is_some();
+        let kind_said = !kind_is_open(&said);
         let no_codes = (self.config.data.missing_codes.as_ref()).is_some_and(Vec::is_empty);
-        let codes = guess.missing_codes.iter().filter(|_| !no_codes);
-        let mut feature = Feature {
-            missing_codes: codes.map(|(code, _)| code.trim().to_owned()).collect(),
-            ..Feature::default()
-        };
-        if !feature.missing_codes.is_empty() {
-            let codes = feature.missing_codes.join(", ");
-            self.notes
-                .push(format!("{}: taken for missing: {codes}", guess.name));
+        let mut feature = Feature::default();
+        for (code, rows) in guess.missing_codes.iter().filter(|_| !no_codes) {
+            let code = code.trim();
+            let rows = facts_report::text::count(*rows as u64);
+            self.said
+                .missing
+                .push(format!("{code} in {} ({rows} rows)", guess.name));
+            feature.missing_codes.push(code.to_owned());
         }
-        let ordered = matches!(guess.guess, Guess::Binned | Guess::Numeric);
-        if said.immutable || said.only.is_some() {
-            // The user has decided.
-        } else if guess.maybe_immutable {
-            feature.immutable = true;
-            self.notes.push(format!(
-                "{} is taken for immutable, by its name",
-                guess.name
-            ));
-        } else if guess.only_increases && ordered {
-            feature.only = Some(Direction::Increase);
-            self.notes.push(format!(
-                "{} is taken to only increase, by its name",
-                guess.name
-            ));
+        let is_ordered = kind_said || guess.guess != Guess::Categorical;
+        match guess.change {
+            _ if said.immutable || said.only.is_some() => {}
+            Some((May::Not, _)) => feature.immutable = true,
+            Some((May::OnlyUp, _)) if is_ordered => feature.only = Some(Direction::Increase),
+            Some((May::OnlyDown, _)) if is_ordered => feature.only = Some(Direction::Decrease),
+            _ => {}
         }
         if guess.guess == Guess::Binned && !kind_said {
-            let bins = guess::BINS;
-            self.notes
-                .push(format!("{} is cut into {bins} quantile bins", guess.name));
+            self.said.binned.push(guess.name.clone());
         }
         feature
     }
 
-    fn add(&mut self, guess: &Guessed, feature: Feature) -> Result<(), Failure> {
+    /// Adds a feature; one that is not listed is as it was guessed where no flag says otherwise.
+    fn add(&mut self, guess: &Guessed, feature: Feature, is_listed: bool) -> Result<(), Failure> {
         let name = &guess.name;
         let flags = self.config.overrides.get(name).cloned().unwrap_or_default();
+        let is_said = is_listed || flags.immutable || flags.only.is_some();
         let feature = flags.or(feature);
         let mut codes = feature.missing_codes.clone();
         codes.extend(self.config.data.missing_codes.iter().flatten().cloned());
         let mut rules = rules(name, &feature)?;
-        if !self.is_read(name) && !rules.immutable {
-            rules.immutable = true;
-            self.notes.push(format!(
-                "{name} may not change: the model does not read it, so it only describes subgroups"
-            ));
+        let may = match (rules.immutable, rules.direction) {
+            (true, _) => May::Not,
+            (false, Some(Direction::Increase)) => May::OnlyUp,
+            (false, Some(Direction::Decrease)) => May::OnlyDown,
+            (false, None) => May::Change,
+        };
+        let (may, why) = match guess.change {
+            _ if !self.is_read(name) && may != May::Not => (May::Not, Why::Unread),
+            _ if is_said => (may, Why::Said),
+            Some((known, why)) if known == may => (may, Why::Name(why)),
+            Some(_) => (may, Why::Unordered),
+            None => (may, Why::Assumed),
+        };
+        rules.immutable = may == May::Not;
+        self.changes.push(Change {
+            feature: name.clone(),
+            may,
+            why,
+        });
+        self.role(guess, "feature", None);
+        if guess.is_coded && kind_is_open(&feature) {
+            self.said.coded.push(name.clone());
         }
         let mut declared = engine::Feature::new(name, kind(name, &feature, guess)?)
             .missing(
@@ -318,6 +513,12 @@ impl Deciding<'_> {
     }
 }
 
+/// Whether nothing is said about what the levels of a feature are.
+fn kind_is_open(feature: &Feature) -> bool {
+    let bins = feature.quantiles.or(feature.equal_width).is_some() || feature.edges.is_some();
+    feature.kind.is_none() && feature.order.is_none() && !bins
+}
+
 fn texts(texts: &[Text]) -> Vec<String> {
     texts.iter().map(|text| text.0.clone()).collect()
 }
@@ -352,7 +553,7 @@ fn kind(name: &str, feature: &Feature, guess: &Guessed) -> Result<engine::Kind, 
         (None, None, None) => match guess.guess {
             Guess::Binned => KindName::Binned,
             Guess::Numeric => KindName::Numeric,
-            Guess::Categorical | Guess::Context(_) | Guess::Unreadable => KindName::Categorical,
+            Guess::Categorical => KindName::Categorical,
         },
     };
     if kind != KindName::Binned {

@@ -1,0 +1,119 @@
+//! Outlook: what an audit would be about. No model is asked, and nothing is audited.
+
+use std::collections::BTreeMap;
+
+use facts_engine::population::{Population, Summary};
+use facts_models::ModelSpec;
+
+use crate::columns::{Change, Columns, Guessed, Role, guess};
+use crate::config::Config;
+use crate::failure::Failure;
+use crate::listener::Listener;
+use crate::model;
+use crate::table::Table;
+
+/// Formats whose models lie in a file: to know what they read is to read the file.
+const FILES: [&str; 4] = ["onnx", "lightgbm", "xgboost", "linear"];
+
+/// What an audit would be about.
+#[derive(Debug)]
+pub struct Outlook {
+    /// What each column is, in the order of the table.
+    pub roles: Vec<Role>,
+    /// What each column looks like, in the order of the table.
+    pub guessed: Vec<Guessed>,
+    /// The levels of each feature, by its name.
+    pub levels: BTreeMap<String, Vec<String>>,
+    /// What may change, feature by feature.
+    pub changes: Vec<Change>,
+    /// The outcome, named or guessed, and its values.
+    pub label: Option<(String, Vec<String>)>,
+    /// The groups that would be compared.
+    pub groups: Vec<GroupOutlook>,
+    /// Who would be in the audit, and who would be left out.
+    pub people: Summary,
+    /// What was guessed or left out.
+    pub notes: Vec<String>,
+}
+
+/// A protected group before the audit.
+#[derive(Clone, Debug)]
+pub struct GroupOutlook {
+    /// Its name.
+    pub name: String,
+    /// Its people.
+    pub people: u64,
+    /// How many of them have each value of the outcome.
+    pub outcomes: Vec<u64>,
+}
+
+/// Looks at a table as an audit under this configuration would.
+pub fn outlook(
+    config: &Config,
+    table: &Table,
+    listener: &dyn Listener,
+) -> Result<Outlook, Failure> {
+    let is_file = match &config.model.spec {
+        Some(ModelSpec::Format { format, .. }) => FILES.contains(&format.prefix),
+        Some(ModelSpec::File(_)) => true,
+        Some(ModelSpec::Train) | None => false,
+    };
+    let inputs = if is_file {
+        model::open(config, listener)?.inputs
+    } else {
+        None
+    };
+    let mut config = config.clone();
+    // Nothing can be said about what a model sees that nobody named.
+    config.model.spec.get_or_insert(ModelSpec::Train);
+    let config = &config;
+    let columns = Columns::decide(config, &table.cells, inputs.as_deref())?;
+    let (population, rows) = columns.declaration.population(&table.cells)?;
+    let guessed = guess(&table.cells, config);
+    let label = guessed.iter().find(|guess| guess.is_label);
+    let label = label.map(|guess| {
+        let mut values: Vec<String> = (guess.values.iter())
+            .map(|(value, _)| value.trim().to_owned())
+            .collect();
+        values.sort();
+        values.dedup();
+        (guess.name.clone(), values)
+    });
+    let mut groups: Vec<GroupOutlook> = (population.groups().iter())
+        .map(|name| GroupOutlook {
+            name: name.clone(),
+            people: 0,
+            outcomes: vec![0; label.as_ref().map_or(0, |(_, values)| values.len())],
+        })
+        .collect();
+    for (row, profile, weight) in rows.kept() {
+        let group = &mut groups[population.group(profile)];
+        group.people += weight;
+        if let Some((name, values)) = &label {
+            let value = table.cells.column(name)?.value(row).label();
+            if let Some(place) = values.iter().position(|known| known == value.trim()) {
+                group.outcomes[place] += weight;
+            }
+        }
+    }
+    Ok(Outlook {
+        roles: columns.roles.clone(),
+        levels: levels(&population),
+        changes: columns.changes().to_vec(),
+        guessed,
+        label,
+        groups,
+        people: population.summary().clone(),
+        notes: columns.notes,
+    })
+}
+
+fn levels(population: &Population) -> BTreeMap<String, Vec<String>> {
+    let features = population.features().iter();
+    features
+        .map(|feature| {
+            let levels = feature.levels.iter().map(|level| level.label.clone());
+            (feature.name.clone(), levels.collect())
+        })
+        .collect()
+}
