@@ -79,7 +79,8 @@ fn about_choice(config: &Config, audit: &Audit) -> Option<String> {
         Some(items) => format!("{support} and predicates of up to {items} items"),
     };
     Some(format!(
-        "chosen, as none was given: {what}; with a lower support or longer predicates there are more than {} subgroups, or more actions than fit into memory; choose with `audit.support` and `audit.max-length`",
+        "chosen, as none was given: {what}; at support {} and any length allowed there are more than {} subgroups, or more actions than fit into memory; choose with `audit.support` and `audit.max-length`",
+        Support::ONE_PERCENT,
         text::count(COMFORTABLE as u64)
     ))
 }

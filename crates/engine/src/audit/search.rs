@@ -22,8 +22,8 @@ const LADDER: [f64; 15] = [
 /// The lengths that are tried, where no support does for predicates of any length.
 const LENGTHS: [usize; 3] = [3, 2, 1];
 
-/// With more features than these, predicates of any length are not tried: there are more than anybody
-/// could read, or waits for.
+/// With more features than these, a higher support is not tried before shorter predicates: it would leave
+/// long ones of the few levels that nearly everybody has.
 const MANY_FEATURES: usize = 40;
 
 /// Subgroups with their valid actions, actions by place among the changes.
@@ -74,16 +74,16 @@ impl Search<'_> {
     fn choose(&self, most: usize) -> Result<Option<(Options, Found)>, Error> {
         let options = self.run.options;
         let many = self.run.population.features().len() > MANY_FEATURES;
-        let any_length = (!many).then(|| options.clone());
-        let shorter = LENGTHS.map(|items| options.clone().max_length(items));
-        let lengths = match options.max_length {
-            Some(_) => vec![options.clone()],
-            None => any_length.into_iter().chain(shorter).collect(),
-        };
+        let mut lengths = vec![options.clone()];
+        if options.max_length.is_none() {
+            lengths.extend(LENGTHS.map(|items| options.clone().max_length(items)));
+        }
         let mut supports = vec![options.support];
         supports.extend(above(options.support));
         for options in &lengths {
-            for &support in &supports {
+            let only_first = many && options.max_length.is_none();
+            let steps = if only_first { 1 } else { supports.len() };
+            for &support in &supports[..steps] {
                 let options = options.clone().support(support);
                 match self.fits(&options, most)? {
                     None => {}
