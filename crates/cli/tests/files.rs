@@ -306,7 +306,7 @@ fn a_trained_model_is_saved_and_can_be_opened() {
     let trained: Value = serde_json::from_slice(&output.stdout).unwrap();
     let training = &trained["model"]["training"];
     let rows = |part: &str| training[part].as_u64().unwrap();
-    assert_eq!(rows("train_rows") + rows("test_rows"), 581);
+    assert_eq!(rows("train_rows") + rows("test_rows"), 600);
     assert_eq!(trained["population"]["rows"], training["test_rows"]);
     // Opened again it gives the people of the whole table their answers.
     let spec = format!("linear:{}", model.display());
