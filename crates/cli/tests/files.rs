@@ -323,7 +323,7 @@ fn a_trained_model_is_saved_and_can_be_opened() {
     ];
     let output = run(facts().args(opened));
     let opened: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(opened["population"]["people"], 581);
+    assert_eq!(opened["population"]["people"], 600);
     assert_eq!(
         opened["model"]["reads_protected"],
         serde_json::json!(["sex"])
