@@ -721,7 +721,7 @@ class Audit(Generic[F]):
                 f"nobody said which outcome is good; it is taken that yes means: {self.favourable}, so that "
                 f"{refused / people:.1%} are refused; say it with favourable="
             )
-        if guesses := [note for note in self.about["notes"] if "taken" in note]:
+        if guesses := [note for note in self.about["notes"] if "taken" in note or "Assumed" in note]:
             told.append(f"guessed, and for you to check (features= says otherwise): {'; '.join(guesses)}")
         return told
 

@@ -136,16 +136,18 @@ fn likely_label(guessed: &[Guessed], config: &Config) -> Option<usize> {
         // An outcome usually comes last.
         strength * 2 + u8::from(place + 1 == guessed.len())
     };
-    let two = guessed.iter().enumerate();
-    let two = two.filter(|(_, guess)| {
-        let codes = guess.missing_codes.len().min(guess.distinct);
-        let distinct = if guess.guess == Guess::Categorical {
-            guess.distinct - codes
+    let of_two_values = |guess: &Guessed| {
+        // Only of texts do the distinct values count those that stand for "missing".
+        let missing = if guess.range.is_none() {
+            guess.missing_codes.len()
         } else {
-            guess.distinct
+            0
         };
-        distinct == 2 && !guess.maybe_protected && !taken(guess)
-    });
+        guess.distinct == 2 + missing
+    };
+    let two = guessed.iter().enumerate();
+    let two =
+        two.filter(|(_, guess)| of_two_values(guess) && !guess.maybe_protected && !taken(guess));
     two.filter(|column| strength(column) > 0)
         .max_by_key(strength)
         .map(|(place, _)| place)
@@ -220,10 +222,7 @@ fn of_column(name: &str, encoded: &EncodedColumn) -> Guessed {
             .number()
             .is_some_and(|n| is_number && special.contains(&n))
     };
-    let is_code = |value: &Value| {
-        let text = value.label().trim().to_lowercase();
-        is_special(value) || MISSING_CODES.contains(&text.as_str())
-    };
+    let is_code = |value: &Value| is_special(value) || is_missing_code(&value.label());
     let most_first = |values: &mut Vec<(String, usize)>| {
         values.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     };
@@ -298,18 +297,13 @@ fn no_text_feature(values: &[(String, usize)], known: usize, name: &Name) -> Opt
         .iter()
         .map(|(text, rows)| text.chars().count() * rows)
         .sum();
-    let unclear = |(text, _): &&(String, usize)| {
-        !is_date(text) && !MISSING_CODES.contains(&text.trim().to_lowercase().as_str())
-    };
-    if distinct > 1
-        && values.iter().find(unclear).is_none()
-        && values.iter().any(|(text, _)| is_date(text))
-    {
+    let (dates, others): (Vec<_>, Vec<_>) = values.iter().partition(|(text, _)| is_date(text));
+    if dates.len() > 1 && others.iter().all(|(text, _)| is_missing_code(text)) {
         Some(DATE)
     } else if distinct > 20 && length > LONG_TEXT * known {
         Some("it is free text")
-    } else if distinct > 20 && distinct * 10 > known * 9
-        || distinct > FEW_NUMBERS && name.is_identifier() && distinct * 2 > known
+    } else if (distinct > 20 && distinct * 10 > known * 9)
+        || (distinct > FEW_NUMBERS && name.is_identifier() && distinct * 2 > known)
     {
         Some("nearly each row has a text of its own, like a name or an identifier")
     } else if distinct > MANY_TEXTS || (distinct > 20 && distinct * 2 > known) {
@@ -317,6 +311,10 @@ fn no_text_feature(values: &[(String, usize)], known: usize, name: &Name) -> Opt
     } else {
         None
     }
+}
+
+fn is_missing_code(text: &str) -> bool {
+    MISSING_CODES.contains(&text.trim().to_lowercase().as_str())
 }
 
 /// Whether a text is a day: 2024-03-31, 31.03.2024 or 3/31/2024, with or without a time of day.
