@@ -76,6 +76,7 @@ quantiles = 4
 weight = 2
 [audit]
 support = 0.04
+min-members = 1
 [report]
 definitions = [\"equal-effectiveness:micro\", \"equal-choice:0.3\"]
 [evidence]

@@ -168,7 +168,7 @@ pub(crate) fn fit_on_part<'a>(
         description,
         sha256: None,
         reads_protected: Some(config.protected.keys().filter(reads).cloned().collect()),
-        training: fitted_here.then(|| TrainingNote {
+        training: fitted_here.then_some(TrainingNote {
             label: label.column,
             favourable: label.favourable,
             train_rows: train.len() as u64,
