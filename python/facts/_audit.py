@@ -214,7 +214,7 @@ def audit(
         ... })
         >>> def model(rows):  # managers get a yes, but women only in city A
         ...     return (rows.job == "manager") & ((rows.city == "A") | (rows.sex == "Male"))
-        >>> audit = facts.audit(model, people, protected="sex", favourable=True, support=0.1)
+        >>> audit = facts.audit(model, people, protected="sex", favourable=True, support=0.1, min_members=1)
         >>> print(audit.rank().subgroup[0])
         job = clerk
     """
@@ -312,10 +312,7 @@ def audit(
     finally:
         close()
     made_audit: Audit[Any] = Audit(found, frame.kind)
-    # A model that is fitted here says what its label says.
-    fitted = is_string and (model or said["spec"]) == "train"
-    is_said = "favourable" in said or (fitted and "favourable" in made.config["label"])
-    for warning in made_audit._to_know(is_said):
+    for warning in made_audit._to_know():
         warnings.warn(warning, FactsWarning, stacklevel=2)
     return made_audit
 
@@ -712,15 +709,9 @@ class Audit(Generic[F]):
         own = list(self.definitions)
         return list(_facts.HEADLINES) if own == self._found.expand("paper") else own
 
-    def _to_know(self, is_said: bool) -> list[str]:
+    def _to_know(self) -> list[str]:
         """What must not go unseen: who is left out, and what nobody said."""
         told = self.left_out
-        if not is_said:
-            people, refused = (sum(g[n] for g in self.about["groups"]) for n in ("people", "affected"))
-            told.append(
-                f"nobody said which outcome is good; it is taken that yes means: {self.favourable}, so that "
-                f"{refused / people:.1%} are refused; say it with favourable="
-            )
         if guesses := [note for note in self.about["notes"] if "taken" in note or "Assumed" in note]:
             told.append(f"guessed, and for you to check (features= says otherwise): {'; '.join(guesses)}")
         return told

@@ -216,7 +216,7 @@ def test_dates_and_decimals_of_polars_and_pyarrow_come_back_as_they_were() -> No
     options: dict[str, Any] = {
         "support": 0.05,
         "min_members": 1,
-        "features": {"price": {"missing": "level"}},
+        "features": {"price": {"missing": "level"}, "day": {"kind": "categorical"}},
         "favourable": 1,
         "progress": False,
     }
@@ -312,7 +312,7 @@ def test_what_a_function_raises_is_the_cause(people: pd.DataFrame) -> None:
     with pytest.raises(facts.UsageError, match="rule of feature `job` failed for `clerk` -> ") as caught:
         facts.audit(keeps, people, **{**OPTIONS, "features": features})
     assert isinstance(caught.value.__cause__, KeyError)
-    with pytest.raises(facts.UsageError, match="features: there is no column `jbo`"):
+    with pytest.raises(facts.UsageError, match="`features`: there is no column `jbo`"):
         facts.audit(keeps, people, **{**OPTIONS, "features": {"jbo": {"cost": lambda a, b: 1.0}}})
 
 
@@ -567,7 +567,7 @@ def test_values_that_read_alike_stay_apart() -> None:
     [
         (lambda rows: np.ones((len(rows), 2)) / 2, "shape"),
         (lambda rows: np.full(len(rows), 0.4), "0.4.*threshold"),
-        (lambda rows: ["perhaps"] * len(rows), "perhaps.*favourable"),
+        (lambda rows: ["perhaps"] * len(rows), "(?s)favourable.*perhaps"),
         (lambda rows: np.ones(1), "asked for .* and answered 1"),
         (lambda rows: 1 / 0, "ZeroDivisionError|division by zero"),
     ],
@@ -575,7 +575,7 @@ def test_values_that_read_alike_stay_apart() -> None:
 def test_a_model_that_answers_wrongly_is_told_so(
     people: pd.DataFrame, answer: Any, says: str
 ) -> None:
-    with pytest.raises(facts.ModelError, match=says):
+    with pytest.raises((facts.ModelError, facts.UsageError), match=says):
         facts.audit(answer, people, **{**OPTIONS, "favourable": None})
 
 

@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use facts_engine::flips::{Favourable, Model};
+use arrow_array::Array;
+use facts_engine::flips::{Favourable, Model, ModelError};
 use facts_engine::population::{Column, Value};
 use facts_report::text;
 
@@ -51,9 +52,9 @@ fn refuse_contradiction(config: &Config, people: &People<'_>) -> Result<(), Fail
         return Ok(());
     };
     let outcomes = people.table.column(label)?.column().values();
-    let mut same_words = outcomes.iter().filter(|outcome| outcome.reads_as(&class.0));
-    let agrees = Value::Text(value.0.as_str().into()).reads_as(&class.0);
-    if agrees || same_words.next().is_none() {
+    let mut named = outcomes.iter().filter(|outcome| outcome.reads_as(&class.0));
+    // Named in other words, as classes of a model may be, or the same outcome: no contradiction.
+    if named.all(|outcome| outcome.reads_as(&value.0)) {
         return Ok(());
     }
     Err(Failure::usage(format!(
@@ -81,7 +82,20 @@ fn answered(model: &dyn Model, people: &People<'_>) -> Result<Outcomes, Failure>
     let population = &people.population;
     let profiles = 0..population.profiles().min(MOST_PROFILES);
     let answer = model.predict(&population.model_rows(profiles.clone()))?;
+    if answer.len() != profiles.len() {
+        return Err(Failure::from(ModelError::WrongNumberOfRows {
+            asked: profiles.len(),
+            answered: answer.len(),
+        }));
+    }
     let (column, codes) = Column::of("answer", &answer)?;
+    let is_share = |value: &&Value| matches!(value, Value::Float(number) if number.fract() != 0.0);
+    if let Some(share) = column.values().iter().find(is_share) {
+        return Err(Failure::model(format!(
+            "the model answers {}, which is no class; if it is a probability, turn it into a class with `model.threshold`",
+            share.label()
+        )));
+    }
     let mut outcomes = Outcomes::new(&column, people);
     for (profile, code) in profiles.zip(codes) {
         outcomes.people[code as usize][population.group(profile)] += population.people(profile);
