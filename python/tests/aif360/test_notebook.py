@@ -33,7 +33,7 @@ from facts.aif360.clean import clean_dataset
 data = clean_dataset(pd.read_csv({path!r}), "adult")
 y, X = data["income"], data.drop("income", axis=1)
 X_train, X_test, y_train, y_test = train_test_split(X, y, train_size=0.7, random_state=131313, stratify=y)
-texts = X.select_dtypes(include=["object", "category", "str"]).columns.to_list()
+texts = [name for name in X if not pd.api.types.is_numeric_dtype(X[name])]
 encoder = ColumnTransformer([("one-hot-encoder", OneHotEncoder(handle_unknown="ignore"), texts)], remainder="passthrough")
 model = Pipeline([("one-hot-encoder", encoder), ("clf", LogisticRegression(max_iter=1500))])
 model = model.fit(X_train, y_train)
