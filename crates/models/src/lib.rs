@@ -31,5 +31,5 @@ pub use self::http::{Headers, HttpModel};
 pub use self::onnx::{OnnxModel, Parity};
 pub use self::open::{FORMATS, Format, Input, InputKind, OpenOptions, Opened, Spelling};
 pub use self::remember::{RememberError, Remembering};
-pub use self::spec::{ModelSpec, fingerprint, open};
+pub use self::spec::{ModelSpec, open};
 pub use self::trees::TreeModel;

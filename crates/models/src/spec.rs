@@ -110,11 +110,6 @@ pub fn open(spec: &str, options: &OpenOptions) -> Result<Opened, OpenError> {
     spec.parse::<ModelSpec>()?.open(options)
 }
 
-/// The [fingerprint](ModelSpec::fingerprint) of a model by its string.
-pub fn fingerprint(spec: &str, options: &OpenOptions) -> Result<String, OpenError> {
-    spec.parse::<ModelSpec>()?.fingerprint(options)
-}
-
 /// The one format that recognises a file.
 fn recognised(path: &str) -> Result<&'static Format, OpenError> {
     let file = Path::new(path);

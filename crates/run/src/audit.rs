@@ -121,7 +121,7 @@ pub(crate) fn options(config: &Config) -> Result<Options, Failure> {
     let audit = &config.audit;
     let mut options = Options::new().min_members(audit.min_members.unwrap_or(MIN_MEMBERS));
     options = match &audit.support {
-        Some(support) => options.support(support.0.parse().map_err(Failure::engine_usage)?),
+        Some(support) => options.support(support.0.parse()?),
         None => options.choose_support(COMFORTABLE),
     };
     if let Some(validity) = audit.validity {

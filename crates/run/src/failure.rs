@@ -76,11 +76,6 @@ impl Failure {
         Self::new(FailureKind::Interrupted, "interrupted; nothing was written")
     }
 
-    /// An error of the engine about what the user wrote.
-    pub fn engine_usage(error: facts_engine::Error) -> Self {
-        Self::usage(error)
-    }
-
     /// The same failure, with more said after it.
     pub fn with(mut self, more: impl fmt::Display) -> Self {
         self.more += &format!("\n{more}");

@@ -438,7 +438,7 @@ impl Config {
         }
         let read = self.report.phi.iter().map(|phi| phi.0.parse());
         read.collect::<Result<_, _>>()
-            .map_err(Failure::engine_usage)
+            .map_err(facts_engine::Error::into)
     }
 }
 
