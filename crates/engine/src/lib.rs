@@ -12,9 +12,11 @@
 //! ```
 //!
 //! The modules, in the order in which data flows: [`population`] → [`subgroups`] and [`actions`] →
-//! [`flips`] → [`distribution`] → [`definitions`] → [`ranking`] → the audit → [`evidence`].
+//! [`flips`] → [`distribution`] → [`definitions`] → [`ranking`] → the audit → [`evidence`] →
+//! [`answer`].
 
 pub mod actions;
+pub mod answer;
 mod audit;
 mod bits;
 mod chance;

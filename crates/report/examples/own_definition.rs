@@ -107,6 +107,7 @@ pub(crate) fn record() -> Result<Record, Box<dyn Error>> {
         notes: Vec::new(),
         audit: audit(&population, &model, &options, Watch::nobody())?,
         evidence: None,
+        answer: None,
     })
 }
 

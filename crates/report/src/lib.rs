@@ -32,5 +32,7 @@ pub use self::finding::finding_id;
 pub use self::forms::{FORMS, Form};
 pub use self::grid::{Grid, Side};
 pub use self::html::html;
-pub use self::record::{BaseRate, BaseRates, ModelOrigin, Origin, Record, TrainingNote, VERSION};
+pub use self::record::{
+    BaseRate, BaseRates, EARLIEST_VERSION, ModelOrigin, Origin, Record, TrainingNote, VERSION,
+};
 pub use self::report::{Column, HEADLINES, Report, Showing};

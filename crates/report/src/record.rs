@@ -1,12 +1,18 @@
 //! An audit as it is saved and handed over: what was found, and from what.
 
 use facts_engine::Audit;
+use facts_engine::answer::Answer;
 use facts_engine::evidence::{Evidence, Tests};
 use facts_engine::flips::Favourable;
 use serde::{Deserialize, Serialize};
 
 /// The version of the saved form of a [`Record`].
-pub const VERSION: u32 = 1;
+///
+/// Version 2 added the [answer](Record::answer).
+pub const VERSION: u32 = 2;
+
+/// The earliest version that is still read.
+pub const EARLIEST_VERSION: u32 = 1;
 
 /// An audit with where it comes from: everything that a report needs, and nothing about a person.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -34,6 +40,9 @@ pub struct Record {
     /// What supports it; none if no evidence was gathered.
     #[serde(default)]
     pub evidence: Option<Evidence>,
+    /// What it comes to; none in audits that were saved before there was an answer.
+    #[serde(default)]
+    pub answer: Option<Answer>,
 }
 
 impl Record {

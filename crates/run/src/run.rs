@@ -7,9 +7,10 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::time::SystemTime;
 
-use facts_engine::Individuals;
+use facts_engine::answer::{self, Reasons};
 use facts_engine::flips::Model;
 use facts_engine::population::{CostFunction, TransitionRule};
+use facts_engine::{Individuals, Watch};
 use facts_report::{ModelOrigin, Record, VERSION};
 use serde_json::json;
 
@@ -27,6 +28,9 @@ use crate::table::Table;
 
 /// The tool and its version, as records name it.
 pub const TOOL: &str = concat!("facts ", env!("CARGO_PKG_VERSION"));
+
+/// For so many stories it is asked why.
+const EXPLAINED: usize = 10;
 
 /// What comes from code, where a configuration cannot say it.
 #[derive(Default)]
@@ -141,6 +145,35 @@ pub fn run_with(
             Some(evidence)
         }
     };
+    listener.step("putting the answer together");
+    let mut answer = options.work(|| {
+        let delta = config.evidence.delta.unwrap_or(answer::DELTA);
+        answer::answer(
+            &audited.audit,
+            &audited.individuals,
+            &audited.definitions,
+            evidence.as_ref(),
+            delta,
+        )
+    })?;
+    let reads = model.inputs.as_ref().map(|inputs| {
+        let columns = people.population.columns().iter();
+        let read = columns.filter(|c| facts_models::input_of(inputs, c.name()).is_some());
+        read.map(|column| column.name().to_owned())
+            .collect::<Vec<_>>()
+    });
+    let reasons = Reasons {
+        population: &people.population,
+        model: model.model.as_ref(),
+        audit: &audited.audit,
+        individuals: &audited.individuals,
+        reads: reads.as_deref(),
+        options: &options,
+    };
+    let watch = |progress| listener.progress(progress);
+    let explained = reasons.explain(&mut answer, EXPLAINED, Watch::new(&watch));
+    listener.clear();
+    explained?;
     let definitions = audited.definitions.iter();
     let record = Record {
         version: VERSION,
@@ -154,6 +187,7 @@ pub fn run_with(
         notes,
         audit: audited.audit,
         evidence,
+        answer: Some(answer),
     };
     Ok((record, audited.individuals))
 }

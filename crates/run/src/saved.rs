@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
-use facts_report::{FORMS, Record, Report, Showing, VERSION};
+use facts_report::{EARLIEST_VERSION, FORMS, Record, Report, Showing, VERSION};
 use flate2::Compression;
 use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
@@ -88,16 +88,22 @@ pub fn unpacked(name: &str, mut bytes: Vec<u8>) -> Result<Record, Failure> {
         )));
     }
     match versioned.version {
-        Some(VERSION) => {}
+        Some(EARLIEST_VERSION..=VERSION) => {}
         Some(version) => {
             return Err(Failure::data(format!(
-                "{name}: the audit was saved in version {version} of the form, and this tool reads version {VERSION}; use the tool that made it"
+                "{name}: the audit was saved in version {version} of the form, and this tool reads versions {EARLIEST_VERSION} to {VERSION}; use the tool that made it"
             )));
         }
         None => return Err(Failure::data(format!("{name}: this is not a saved audit"))),
     }
     let record: Record = serde_json::from_slice(&bytes).map_err(refuse)?;
     let whole = record.audit.check();
+    let whole = whole.and_then(|()| {
+        record
+            .answer
+            .as_ref()
+            .map_or(Ok(()), |a| a.check(&record.audit))
+    });
     whole.map_err(|why| Failure::data(format!("{name}: the saved audit is damaged: {why}")))?;
     Ok(record)
 }

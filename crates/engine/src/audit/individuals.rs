@@ -17,6 +17,8 @@ pub struct Individuals {
     pub(crate) items: ItemSets,
     /// By change: whose prediction it turns favourable.
     pub(crate) flips: Vec<Words>,
+    /// By profile of the population: whether the model favours it.
+    pub(crate) favourable: Vec<bool>,
 }
 
 /// Members of one group whom the same actions of a subgroup help.
@@ -34,6 +36,19 @@ impl Individuals {
         let mut members = self.layout.none();
         self.items.members(subgroup.predicate.items(), &mut members);
         members
+    }
+
+    /// The members of a subgroup whom some action flips that lies within the first `levels` cost levels.
+    pub(crate) fn reached(&self, subgroup: &Subgroup, members: &[u64], levels: usize) -> Words {
+        let mut reached = self.layout.none();
+        for action in &subgroup.actions {
+            if action.cost_level as usize >= levels {
+                break;
+            }
+            bits::unite(&mut reached, &self.flips[action.change as usize]);
+        }
+        bits::intersect(&mut reached, members);
+        reached
     }
 
     /// The members of a subgroup of the same audit, by group, those whom the same actions help

@@ -191,6 +191,7 @@ impl<'a> Run<'a> {
             layout: affected.layout,
             items,
             flips,
+            favourable,
         };
         Ok((audit, individuals))
     }

@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 
 use super::{Assessment, GroupValue, SCORE_GAP};
+use crate::decimal::Phi;
 use crate::distribution::{PerGroup, Share};
 
 /// Compares shares, of which less is worse.
@@ -17,6 +18,22 @@ pub(super) fn shares(shares: PerGroup<Share>) -> Assessment {
         score,
         worst,
     )
+}
+
+/// A lower bound of the gap between the lowest and the highest share (Newcombe).
+pub(super) fn gap_of_shares_at_least(shares: &[Share], z: f64) -> Option<f64> {
+    let least = shares.iter().min_by(|a, b| a.compare(**b))?;
+    let most = shares.iter().max_by(|a, b| a.compare(**b))?;
+    Some(most.difference(*least, z).0)
+}
+
+/// How far the highest and the lowest of some shares surely lie on either side of φ; below 0 if one of
+/// them may lie on the other side.
+pub(super) fn either_side_of_phi_at_least(shares: &[Share], phi: Phi, z: f64) -> Option<f64> {
+    let least = shares.iter().min_by(|a, b| a.compare(**b))?;
+    let most = shares.iter().max_by(|a, b| a.compare(**b))?;
+    let phi = phi.get().to_f64();
+    Some((most.wilson(z).0 - phi).min(phi - least.wilson(z).1))
 }
 
 /// Compares numbers of actions, of which fewer is worse.

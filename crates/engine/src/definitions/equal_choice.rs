@@ -5,7 +5,7 @@
 
 use super::{Assessment, Definition, Kind, Parameter, Required, Syntax, compare};
 use crate::decimal::Phi;
-use crate::distribution::{Pooled, Subgroup, Viewpoint};
+use crate::distribution::{PerGroup, Pooled, Share, Subgroup, Viewpoint};
 
 const KIND: Kind = Kind {
     name: "equal-choice",
@@ -69,6 +69,17 @@ impl Definition for EqualChoice {
 
     fn score(&self, subgroup: &Subgroup) -> Option<f64> {
         compare::score_of_counts(self.choices(subgroup))
+    }
+
+    fn gap_at_least(&self, subgroup: &Subgroup, z: f64) -> Option<f64> {
+        // Of all actions, the one that most surely works for one group and not for another.
+        let surest = (0..subgroup.actions.len()).map(|action| {
+            let shares = (0..subgroup.groups()).map(|g| subgroup.effectiveness(action, g));
+            let shares = shares.collect::<Option<PerGroup<Share>>>()?;
+            compare::either_side_of_phi_at_least(&shares, self.phi, z)
+        });
+        let surest = surest.collect::<Option<Vec<f64>>>()?;
+        surest.into_iter().max_by(f64::total_cmp)
     }
 
     fn chance(&self, pooled: &Pooled<'_>, score: f64) -> Option<f64> {

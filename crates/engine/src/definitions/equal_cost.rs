@@ -5,7 +5,7 @@
 
 use super::{Assessment, Definition, Kind, Parameter, Required, SCORE_GAP, Syntax, compare};
 use crate::decimal::Phi;
-use crate::distribution::{Pooled, Subgroup, Viewpoint};
+use crate::distribution::{PerGroup, Pooled, Share, Subgroup, Viewpoint};
 
 const KIND: Kind = Kind {
     name: "equal-cost-of-effectiveness",
@@ -69,6 +69,19 @@ impl Definition for EqualCostOfEffectiveness {
 
     fn score(&self, subgroup: &Subgroup) -> Option<f64> {
         compare::score_of_costs(self.costs(subgroup))
+    }
+
+    fn gap_at_least(&self, subgroup: &Subgroup, z: f64) -> Option<f64> {
+        // What decides is who has reached φ when the first group does.
+        let mut first: Option<usize> = None;
+        for g in 0..subgroup.groups() {
+            let level = subgroup.level_of_effectiveness(self.viewpoint, g, self.phi)?;
+            first = first.into_iter().chain(level).min();
+        }
+        let levels = first? + 1;
+        let shares = (0..subgroup.groups()).map(|g| subgroup.ecd(self.viewpoint, g, levels));
+        let shares = shares.collect::<Option<PerGroup<Share>>>()?;
+        compare::either_side_of_phi_at_least(&shares, self.phi, z)
     }
 
     fn chance(&self, pooled: &Pooled<'_>, score: f64) -> Option<f64> {

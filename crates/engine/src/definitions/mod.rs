@@ -134,6 +134,19 @@ pub trait Definition: fmt::Debug + Send + Sync {
         Some(self.assess(subgroup)?.score)
     }
 
+    /// A one-sided lower bound of how far the worst-off group lies from the best-off, `z` standard
+    /// deviations from what was found: what is left of the gap when chance is given its due. 0 or less
+    /// where chance could explain all of it; `None` where there is no such bound. Findings are listed
+    /// for people by it.
+    fn gap_at_least(&self, subgroup: &Subgroup, z: f64) -> Option<f64> {
+        let values = self.assess(subgroup)?.values;
+        let shares = values.iter().map(|value| match value {
+            GroupValue::Share(share) => Some(*share),
+            _ => None,
+        });
+        compare::gap_of_shares_at_least(&shares.collect::<Option<PerGroup<Share>>>()?, z)
+    }
+
     /// The count of members that alone decides, if the score is the gap between the groups' shares
     /// of it. Two groups can then be tested exactly.
     fn decided_by(&self, subgroup: &Subgroup) -> Option<DecidingCount> {

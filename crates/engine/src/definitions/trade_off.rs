@@ -10,7 +10,7 @@
 
 use super::{Assessment, Definition, Kind, Parameter, Required, Syntax, compare};
 use crate::decimal::Decimal;
-use crate::distribution::{DecidingCount, PerGroup, Pooled, Share, Subgroup, Viewpoint};
+use crate::distribution::{DecidingCount, Pooled, Subgroup, Viewpoint};
 use crate::error::Error;
 
 const KIND: Kind = Kind {
@@ -71,38 +71,10 @@ impl FairTradeOff {
         })
     }
 
-    /// The distribution of each group after the first `levels` cost levels.
-    fn shares(&self, subgroup: &Subgroup, levels: usize) -> Option<PerGroup<Share>> {
-        (0..subgroup.groups())
-            .map(|g| subgroup.ecd(self.viewpoint, g, levels))
-            .collect()
-    }
-
     /// The gap that two groups of these sizes must show to pass the test.
     fn threshold(&self, n0: u64, n1: u64) -> f64 {
         let (n0, n1) = (n0 as f64, n1 as f64);
         (-(self.alpha / 2.0).ln() * (n0 + n1) / (2.0 * n0 * n1)).sqrt()
-    }
-}
-
-/// A fraction that is compared by multiplying out.
-#[derive(Clone, Copy)]
-struct Gap {
-    numerator: u128,
-    denominator: u128,
-}
-
-impl Gap {
-    fn between(a: Share, b: Share) -> Self {
-        let (numerator, denominator) = a.exact_gap(b);
-        Self {
-            numerator,
-            denominator,
-        }
-    }
-
-    fn is_wider_than(self, other: Self) -> bool {
-        self.numerator * other.denominator > other.numerator * self.denominator
     }
 }
 
@@ -120,34 +92,13 @@ impl Definition for FairTradeOff {
     }
 
     fn assess(&self, subgroup: &Subgroup) -> Option<Assessment> {
-        let groups = subgroup.groups();
-        let mut widest = Gap {
-            numerator: 0,
-            denominator: 1,
-        };
-        // The cheapest cost is shown when there is no gap at all.
-        let mut shown = self.shares(subgroup, subgroup.cost_levels.len().min(1))?;
-        let mut widest_pairs: PerGroup<(usize, usize)> = pairs(groups).collect();
-        for levels in 1..=subgroup.cost_levels.len() {
-            let shares = self.shares(subgroup, levels)?;
-            for (a, b) in pairs(groups) {
-                let gap = Gap::between(shares[a], shares[b]);
-                if gap.is_wider_than(widest) {
-                    widest = gap;
-                    widest_pairs.clear();
-                    shown.clone_from(&shares);
-                }
-                if !widest.is_wider_than(gap) {
-                    widest_pairs.push((a, b));
-                }
-            }
-        }
-        let mut assessment = compare::shares(shown);
+        let widest = subgroup.widest_gap(self.viewpoint)?;
+        let mut assessment = compare::shares(widest.shares);
         if self.viewpoint == Viewpoint::Micro {
             let members = &subgroup.members;
             let passes =
                 |(a, b): (usize, usize)| assessment.score > self.threshold(members[a], members[b]);
-            assessment.significant = Some(widest_pairs.into_iter().any(passes));
+            assessment.significant = Some(widest.pairs.into_iter().any(passes));
         }
         Some(assessment)
     }
@@ -183,9 +134,4 @@ impl Definition for FairTradeOff {
         let chances = steps.map(|(_, helped)| pooled.gap(helped, score));
         Some(chances.sum::<f64>().min(1.0))
     }
-}
-
-/// All pairs of groups.
-fn pairs(groups: usize) -> impl Iterator<Item = (usize, usize)> {
-    (0..groups).flat_map(move |a| (a + 1..groups).map(move |b| (a, b)))
 }

@@ -13,11 +13,13 @@
 //! fairness is computed from it, so it is all that is saved.
 
 mod count;
+mod gap;
 mod pooled;
 
 use serde::{Deserialize, Serialize};
 
 pub use self::count::{Count, Share};
+pub use self::gap::WidestGap;
 pub use self::pooled::Pooled;
 use crate::actions::{COST_GAP, Change};
 pub use crate::bits::PerGroup;

@@ -98,6 +98,20 @@ pub struct Evidence {
     pub hold_out: Option<HoldOut>,
 }
 
+impl Evidence {
+    /// Whether a finding passes for all definitions together. This is what the answer rests on.
+    pub fn passes_together(&self, tests: &Tests, subgroup: usize) -> bool {
+        let tested = tests.tested.get(subgroup).copied().flatten();
+        tested.is_some_and(|tested| tested.together(self.tests.len()) <= self.gathering.alpha)
+    }
+
+    /// The tests under which a subgroup passes for all definitions together.
+    pub fn passing_together(&self, subgroup: usize) -> impl Iterator<Item = &Tests> {
+        let tests = self.tests.iter();
+        tests.filter(move |tests| self.passes_together(tests, subgroup))
+    }
+}
+
 /// The tests of all subgroups under one definition: one family.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Tests {
@@ -133,6 +147,12 @@ impl Tested {
     /// decides it, whoever asks.
     pub fn passes(&self, alpha: f64) -> bool {
         self.family_wise <= alpha
+    }
+
+    /// The p-value for all definitions together: the family-wise one times how many definitions were
+    /// tested, since each of them is a family.
+    pub fn together(&self, definitions: usize) -> f64 {
+        (self.family_wise * definitions as f64).min(1.0)
     }
 }
 

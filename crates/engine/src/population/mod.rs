@@ -70,6 +70,8 @@ pub struct Population {
     /// Value code by feature and level.
     typical: Vec<Vec<Option<u32>>>,
     groups: Vec<String>,
+    /// The columns that say which group somebody belongs to.
+    protected: Vec<usize>,
     summary: Summary,
 }
 

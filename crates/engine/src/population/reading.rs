@@ -274,7 +274,9 @@ impl Reading {
                 value: only.clone(),
             });
         }
-        Ok(self.assemble(levels, &at, &of_value, groups, &group_of))
+        let (mut population, rows) = self.assemble(levels, &at, &of_value, groups, &group_of);
+        population.protected = protected_at;
+        Ok((population, rows))
     }
 
     /// Leaves out rows without a protected value, and rows that a feature's missing policy drops.
@@ -464,6 +466,7 @@ impl Reading {
             levels_of,
             typical,
             groups,
+            protected: Vec::new(),
             summary: self.summary,
         };
         (population, self.of_row)

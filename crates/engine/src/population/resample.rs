@@ -3,6 +3,8 @@
 //! Groups, levels and bins stay those of the whole population, so that a predicate means the same in
 //! each; only how many people stand behind each profile changes.
 
+use std::collections::BTreeMap;
+
 use super::Population;
 use crate::chance::{Resampler, Stream, sample_without_replacement};
 use crate::rows::Rows;
@@ -47,6 +49,43 @@ impl Population {
         (self.with_people(&first), self.with_people(&second))
     }
 
+    /// The population with some profiles added as the model would see them if they belonged to another
+    /// group: nothing but the protected attributes differs, which take the values that most people of
+    /// that group hold. Nobody stands behind a profile that is new. Also where each lies.
+    pub(crate) fn seen_as(&self, profiles: &[usize], group: usize) -> (Self, Vec<usize>) {
+        let mut values: BTreeMap<Vec<u32>, u64> = BTreeMap::new();
+        for (profile, &g) in self.group_of.iter().enumerate() {
+            if g as usize == group {
+                let row = self.row(profile);
+                let held = self.protected.iter().map(|&column| row[column]).collect();
+                *values.entry(held).or_insert(0) += self.people[profile];
+            }
+        }
+        // The first of several that are as common.
+        let common = values
+            .into_iter()
+            .max_by(|a, b| a.1.cmp(&b.1).then(b.0.cmp(&a.0)));
+        let common = common.map_or_else(Vec::new, |(values, _)| values);
+        let mut seen = self.clone();
+        let places = profiles.iter().map(|&profile| {
+            let mut row = self.row(profile).to_vec();
+            for (&column, &value) in self.protected.iter().zip(&common) {
+                row[column] = value;
+            }
+            let (place, new) = seen.profiles.insert(&row);
+            if new {
+                seen.people.push(0);
+                seen.group_of.push(group as u32);
+                for levels in &mut seen.levels_of {
+                    levels.push(levels[profile]);
+                }
+            }
+            place
+        });
+        let places = places.collect();
+        (seen, places)
+    }
+
     /// The profiles of each group, in order.
     fn profiles_by_group(&self) -> Vec<Vec<usize>> {
         let mut by_group = vec![Vec::new(); self.groups.len()];
@@ -78,6 +117,7 @@ impl Population {
                 .collect(),
             typical: self.typical.clone(),
             groups: self.groups.clone(),
+            protected: self.protected.clone(),
             summary,
         }
     }
@@ -85,7 +125,6 @@ impl Population {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
     use std::sync::Arc;
 
     use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
@@ -148,6 +187,29 @@ mod tests {
         for profile in 0..again.profiles() {
             let row = (0..whole.profiles()).find(|&p| whole.row(p) == again.row(profile));
             assert_eq!(whole.level(0, row.unwrap()), again.level(0, profile));
+        }
+    }
+
+    #[test]
+    fn people_can_be_seen_as_others() {
+        let whole = population();
+        let of_a: Vec<usize> = (0..whole.profiles())
+            .filter(|&p| whole.group(p) == 0)
+            .collect();
+        let (seen, places) = whole.seen_as(&of_a, 1);
+        // Group b has somebody of each age, so nobody is new.
+        assert_eq!(seen.profiles(), whole.profiles());
+        let (seen, alone) = whole.seen_as(&of_a, 2);
+        assert_eq!(seen.profiles(), whole.profiles() + of_a.len());
+        assert_eq!(people(&seen).values().sum::<u64>(), 121);
+        for ((&profile, &there), &alone) in of_a.iter().zip(&places).zip(&alone) {
+            assert_eq!((seen.group(there), seen.group(alone)), (1, 2));
+            assert_eq!((seen.people(there), seen.people(alone)), (2, 0));
+            assert_eq!(seen.level(0, alone), whole.level(0, profile));
+            let differ = (whole.row(profile).iter())
+                .zip(seen.row(alone))
+                .filter(|(a, b)| a != b);
+            assert_eq!(differ.count(), 1);
         }
     }
 

@@ -118,5 +118,6 @@ pub(crate) fn awkward_record(audit: Audit) -> Record {
         notes: vec![format!("A note with {SCRIPT} in it.")],
         audit,
         evidence: None,
+        answer: None,
     }
 }

@@ -284,6 +284,8 @@ pub struct Audit {
 pub struct Evidence {
     pub seed: Option<u64>,
     pub alpha: Option<f64>,
+    /// The gap that does not matter.
+    pub delta: Option<f64>,
     pub shuffles: Option<usize>,
     pub resamples: Option<usize>,
     pub detailed: Option<usize>,

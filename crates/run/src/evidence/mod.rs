@@ -51,6 +51,9 @@ impl Plan {
             hold_out: said.hold_out,
         };
         between_0_and_1("evidence.alpha", plan.gathering.alpha)?;
+        if let Some(delta) = said.delta {
+            between_0_and_1("evidence.delta", delta)?;
+        }
         at_most("evidence.shuffles", plan.gathering.shuffles)?;
         at_most("evidence.resamples", plan.gathering.resamples)?;
         enough_shuffles(&plan.gathering)?;

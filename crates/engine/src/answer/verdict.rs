@@ -1,0 +1,247 @@
+//! The verdict: one of four, and what it rests on.
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::{Parameters, Story};
+use crate::audit::{Audit, Individuals};
+use crate::bits::{self, Words};
+use crate::chance::{Factorials, Hypergeometric, normal};
+use crate::definitions::{Definition, GroupValue};
+use crate::distribution::{Share, Subgroup, Viewpoint};
+use crate::evidence::Evidence;
+
+/// Whether recourse is fair, as far as the audit can tell.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// A finding passes for all definitions together.
+    Unfair {
+        /// The groups it is unfair against, by place in the audit; the one with most people at a loss
+        /// first.
+        against: Vec<usize>,
+        /// How many findings pass, of all subgroups and definitions.
+        findings: usize,
+        /// How many distinct sets of people they are about.
+        sets: usize,
+    },
+    /// All gaps surely lie within δ, in every ranked subgroup.
+    FairWithin {
+        /// The δ.
+        delta: f64,
+        /// The greatest of the upper bounds of all gaps.
+        widest: f64,
+    },
+    /// Neither, though a gap that matters would most likely have been seen.
+    NotShown {
+        /// Such a gap.
+        gap: f64,
+    },
+    /// Neither, and such a gap could have gone unseen.
+    CannotTell {
+        /// Such a gap.
+        gap: f64,
+        /// The groups of which too many refused people are in subgroups that are too small to tell.
+        too_small: Vec<TooSmall>,
+    },
+}
+
+/// A group of which too few people are in subgroups that could have shown a gap.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TooSmall {
+    /// The group, by place in the audit.
+    pub group: usize,
+    /// Its refused people in subgroups large enough, of all its refused people.
+    pub covered: Share,
+}
+
+/// What a verdict is made from.
+pub(super) struct Judging<'a> {
+    pub(super) audit: &'a Audit,
+    pub(super) individuals: &'a Individuals,
+    pub(super) definitions: &'a [Box<dyn Definition>],
+    pub(super) same_as: &'a [u32],
+    pub(super) stories: &'a [Story],
+    pub(super) parameters: Parameters,
+}
+
+impl Judging<'_> {
+    pub(super) fn verdict(&self, evidence: &Evidence) -> Verdict {
+        if let Some(unfair) = self.unfair(evidence) {
+            return unfair;
+        }
+        let Parameters {
+            delta,
+            telling_gap: gap,
+            ..
+        } = self.parameters;
+        if let Some(widest) = self.widest_bound(evidence.gathering.alpha)
+            && widest <= delta
+        {
+            return Verdict::FairWithin { delta, widest };
+        }
+        let too_small = self.too_small(evidence);
+        if too_small.is_empty() {
+            Verdict::NotShown { gap }
+        } else {
+            Verdict::CannotTell { gap, too_small }
+        }
+    }
+
+    fn unfair(&self, evidence: &Evidence) -> Option<Verdict> {
+        let mut findings = 0;
+        let mut sets = std::collections::HashSet::new();
+        let mut found_against = vec![0_usize; self.audit.groups.len()];
+        for tests in &evidence.tests {
+            let definition = self.definitions.iter().find(|d| d.id() == tests.definition);
+            for (place, subgroup) in self.audit.subgroups.iter().enumerate() {
+                if !evidence.passes_together(tests, place) {
+                    continue;
+                }
+                findings += 1;
+                sets.insert(self.same_as[place]);
+                let assessment = definition.and_then(|definition| definition.assess(subgroup));
+                for g in assessment.into_iter().flat_map(|found| found.against) {
+                    found_against[g] += 1;
+                }
+            }
+        }
+        if findings == 0 {
+            return None;
+        }
+        let lost = |g: usize| {
+            let of_group = self.stories.iter().filter(|story| story.worse_off == g);
+            of_group.map(|story| story.loss.people).sum::<f64>()
+        };
+        // Where stories are told, against those whom they are about.
+        let mut against: Vec<usize> = (0..self.audit.groups.len())
+            .filter(|&g| match self.stories {
+                [] => found_against[g] > 0,
+                _ => lost(g) > 0.0,
+            })
+            .collect();
+        against.sort_by(|&a, &b| {
+            let by_people = lost(b).total_cmp(&lost(a));
+            by_people.then(found_against[b].cmp(&found_against[a]))
+        });
+        Some(Verdict::Unfair {
+            against,
+            findings,
+            sets: sets.len(),
+        })
+    }
+
+    /// The greatest upper bound of the gap between any two groups, at any cost, in any subgroup; all
+    /// bounds hold together with probability 1 − α (Bonferroni). None if there is nothing to bound, or
+    /// a count is suppressed.
+    fn widest_bound(&self, alpha: f64) -> Option<f64> {
+        let gaps = |subgroup: &Subgroup| {
+            let groups = subgroup.groups();
+            subgroup.cost_levels.len() * groups * (groups - 1)
+        };
+        let distinct: Vec<&Subgroup> = self.distinct().map(|(_, subgroup)| subgroup).collect();
+        let all: usize = distinct.iter().map(|subgroup| gaps(subgroup)).sum();
+        if all == 0 {
+            return None;
+        }
+        let z = -normal::quantile(alpha / all as f64);
+        let bound = |subgroup: &&Subgroup| {
+            let groups = subgroup.groups();
+            let mut widest: f64 = 0.0;
+            for levels in 1..=subgroup.cost_levels.len() {
+                let share = |g| subgroup.ecd(Viewpoint::Micro, g, levels);
+                for a in 0..groups {
+                    for b in (0..groups).filter(|&b| b != a) {
+                        widest = widest.max(share(a)?.difference(share(b)?, z).1);
+                    }
+                }
+            }
+            Some(widest)
+        };
+        let bounds: Option<Vec<f64>> = distinct.par_iter().map(bound).collect();
+        bounds?.into_iter().max_by(f64::total_cmp)
+    }
+
+    /// One subgroup for each set of people.
+    fn distinct(&self) -> impl Iterator<Item = (usize, &Subgroup)> {
+        let subgroups = self.audit.subgroups.iter().enumerate();
+        subgroups.filter(|&(place, _)| self.same_as[place] as usize == place)
+    }
+
+    /// The groups of which too few refused people are in subgroups that could have shown a gap.
+    fn too_small(&self, evidence: &Evidence) -> Vec<TooSmall> {
+        let cut_off = self.cut_off(evidence);
+        let layout = &self.individuals.layout;
+        let people = self.audit.subgroups.iter().map(Subgroup::people).max();
+        let factorials = Factorials::up_to(people.unwrap_or(0));
+        let mut covered: Vec<Words> = self.audit.groups.iter().map(|_| layout.none()).collect();
+        for (_, subgroup) in self.distinct() {
+            let groups = subgroup.groups();
+            let telling = |a: usize, b: usize| {
+                cut_off.is_some_and(|cut_off| self.shows(subgroup, a, b, cut_off, &factorials))
+            };
+            let mut members = None;
+            for a in 0..groups {
+                if (0..groups).any(|b| a != b && telling(a.min(b), a.max(b))) {
+                    let members = members.get_or_insert_with(|| self.individuals.members(subgroup));
+                    bits::unite(&mut covered[a], members);
+                }
+            }
+        }
+        let groups = self.audit.groups.iter().zip(covered).enumerate();
+        groups
+            .map(|(g, (group, covered))| TooSmall {
+                group: g,
+                covered: Share::new(layout.count(g, &covered, &covered), group.affected),
+            })
+            .filter(|group| group.covered.ratio() < self.parameters.telling_share)
+            .collect()
+    }
+
+    /// What a p-value must not exceed, about, to pass for all definitions together under one that
+    /// compares shares.
+    fn cut_off(&self, evidence: &Evidence) -> Option<f64> {
+        let first = self.audit.subgroups.first()?;
+        let compares_shares = |definition: &&Box<dyn Definition>| {
+            let values = definition.assess(first).map(|found| found.values);
+            values.is_some_and(|values| values.iter().all(|v| matches!(v, GroupValue::Share(_))))
+        };
+        let ids: Vec<String> = self
+            .definitions
+            .iter()
+            .filter(compares_shares)
+            .map(|definition| definition.id())
+            .collect();
+        let tests = evidence.tests.iter();
+        let of_shares = tests.filter(|tests| ids.contains(&tests.definition));
+        let cut_off = of_shares
+            .filter_map(|tests| tests.cut_off)
+            .max_by(f64::total_cmp)?;
+        Some(cut_off / evidence.tests.len() as f64)
+    }
+
+    /// Whether a gap that matters would have passed in this subgroup, around the share of its people
+    /// who have a way.
+    fn shows(
+        &self,
+        subgroup: &Subgroup,
+        a: usize,
+        b: usize,
+        cut_off: f64,
+        factorials: &Factorials,
+    ) -> bool {
+        let open = |g| subgroup.ecd_at_any_cost(Viewpoint::Micro, g);
+        let (Some(first), Some(second)) = (open(a), open(b)) else {
+            return false;
+        };
+        let (n, m) = (first.whole as f64, second.whole as f64);
+        let gap = self.parameters.telling_gap;
+        let together = (first.part + second.part) as f64 / (n + m);
+        // The first group lies below the share of all and the second above it, as far as there is room.
+        let lower = (together - gap * m / (n + m)).clamp(0.0, 1.0 - gap);
+        let with_a_way = (lower * n).round() as u64;
+        let marked = with_a_way + ((lower + gap) * m).round() as u64;
+        let law = Hypergeometric::new(factorials, first.whole + second.whole, marked, first.whole);
+        law.fisher().p(with_a_way) <= cut_off
+    }
+}
