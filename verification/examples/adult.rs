@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use facts_engine::ranking::Filters;
 use facts_engine::{Options, Watch, audit};
-use facts_report::{Csc, text};
+use facts_report::{Column, Csc, text};
 use facts_verification::{adult_declaration, adult_model, adult_rows};
 
 fn main() -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
@@ -44,9 +44,14 @@ fn main() -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
         drop_fair: true,
         ..Filters::default()
     };
-    for (definition, ranking) in columns.iter().zip(&rankings) {
-        if let Some(first) = audit.show(ranking, definition.as_ref(), &filters).first() {
-            println!("{}", Csc::new(&audit, None, ranking, first));
+    for (definition, ranking) in columns.into_iter().zip(rankings) {
+        let column = Column {
+            definition,
+            ranking,
+        };
+        let shown = audit.show(&column.ranking, column.definition.as_ref(), &filters);
+        if let Some(first) = shown.first() {
+            println!("{}", Csc::new(&audit, None, &column, first));
         }
     }
     Ok(())

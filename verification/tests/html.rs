@@ -71,9 +71,11 @@ fn adult_record() -> Record {
         protected: vec!["sex".to_owned()],
         base_rates: None,
         definitions: columns.iter().map(|column| column.id()).collect(),
+        assumptions: Vec::new(),
         notes: Vec::new(),
         audit,
         evidence: Some(evidence),
+        answer: None,
     }
 }
 
@@ -181,7 +183,7 @@ fn findings(report: &Report<'_>, column: &Column) -> Vec<Value> {
     let mut places = vec![0, ranking.unfair().len() / 2, shown.len() - 1];
     places.dedup();
     let finding = |place: &usize| {
-        let csc = Csc::new(audit, report.evidence(), ranking, &shown[*place]);
+        let csc = Csc::new(audit, report.evidence(), column, &shown[*place]);
         let support = words::lines(&csc);
         let said = csc.to_string();
         let verdict = said.lines().rev().nth(support.len()).unwrap_or_default();

@@ -8,7 +8,7 @@ use facts_engine::definitions;
 use facts_models::ModelSpec;
 use facts_report::sheets::{self, Sheet, Shows};
 use facts_report::text::{self, Palette};
-use facts_report::{Choice, Diff, ModelOrigin, Record, Report, Showing, evidence, overview};
+use facts_report::{Choice, Diff, ModelOrigin, Order, Record, Report, Showing, evidence, overview};
 use facts_run::files::Files;
 use facts_run::{
     Config, Failure, FromCode, Silent, definitions_for, files, own_definitions, paper_and_own,
@@ -164,6 +164,7 @@ fn choice(chosen: &Bound<'_, PyAny>) -> PyResult<Choice> {
         min_effectiveness: chosen.get_item("at_least")?.extract()?,
         max_cost: chosen.get_item("at_most")?.extract()?,
         least_cost: chosen.get_item("least_cost")?.extract()?,
+        order: Order::Score,
     })
 }
 
@@ -180,7 +181,7 @@ impl Audit {
             "model": record.model,
             "protected": record.protected,
             "base_rates": record.base_rates,
-            "notes": record.notes.iter().chain(&audit.population.notices)
+            "notes": record.all_notes()
                 .map(|note| by_keywords(note)).collect::<Vec<_>>(),
             "groups": audit.groups,
             "set_aside": audit.set_aside,

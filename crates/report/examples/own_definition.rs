@@ -104,6 +104,7 @@ pub(crate) fn record() -> Result<Record, Box<dyn Error>> {
         protected: vec!["sex".to_owned()],
         base_rates: None,
         definitions: Vec::new(),
+        assumptions: Vec::new(),
         notes: Vec::new(),
         audit: audit(&population, &model, &options, Watch::nobody())?,
         evidence: None,

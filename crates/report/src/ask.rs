@@ -9,7 +9,7 @@ use crate::conditions::Conditions;
 use crate::finding::finding_id;
 use crate::forms::FORMS;
 use crate::record::Record;
-use crate::report::{Report, Showing};
+use crate::report::{Order, Report, Showing};
 use crate::text::count;
 
 /// Why a question about an audit cannot be answered.
@@ -103,6 +103,8 @@ pub struct Choice {
     pub max_cost: Option<f64>,
     /// With only the cheapest of the actions left.
     pub least_cost: bool,
+    /// Which come first.
+    pub order: Order,
 }
 
 impl Choice {
@@ -133,6 +135,7 @@ impl Choice {
             },
             conditions: wanted.transpose()?,
             passing: self.passing,
+            order: self.order,
         })
     }
 }

@@ -1,15 +1,17 @@
 //! Comparative subgroup counterfactuals, as data.
 
-use facts_engine::Audit;
-use facts_engine::definitions::GroupValue;
-use facts_engine::distribution::Count;
+use facts_engine::definitions::{Definition, GroupValue};
+use facts_engine::distribution::{Count, Subgroup, Viewpoint};
 use facts_engine::evidence::{BootstrapIntervals, Evidence, Interval, clopper_pearson};
-use facts_engine::ranking::{Ranking, Shown};
+use facts_engine::ranking::Shown;
+use facts_engine::{Audit, Phi};
 use serde::Serialize;
 
 use crate::evidence::{self, FindingEvidence};
 use crate::finding::finding_id;
 use crate::json::JsonNumber;
+use crate::report::Column;
+use crate::text::{effectiveness, number, percent};
 
 /// One subgroup under one definition: who they are, what each group can do, and whom it favours.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -67,6 +69,8 @@ pub struct CscGroup {
     pub interval: Option<BootstrapIntervals>,
     /// What the definition lists for it, cheapest first.
     pub actions: Vec<CscAction>,
+    /// What is true where it lists nothing.
+    pub none: Option<String>,
 }
 
 /// One action and how well it works for a group.
@@ -83,14 +87,69 @@ pub struct CscAction {
     pub interval: Option<Interval>,
 }
 
+/// Why nothing is listed for group `g`, and what comes closest.
+fn none_listed(
+    audit: &Audit,
+    definition: &dyn Definition,
+    subgroup: &Subgroup,
+    g: usize,
+) -> String {
+    // The cheapest of those that work best.
+    let helped = |action: usize| subgroup.flips(action, g).known();
+    let mut best = None;
+    for action in 0..subgroup.actions.len() {
+        if helped(action).is_some_and(|here| here > best.and_then(helped).unwrap_or(0)) {
+            best = Some(action);
+        }
+    }
+    let Some(best) = best else {
+        let suppressed = (0..subgroup.actions.len()).any(|action| helped(action).is_none());
+        return if suppressed {
+            "No action is listed; how often each works is suppressed.".to_owned()
+        } else {
+            "No valid action helps anybody here.".to_owned()
+        };
+    };
+    let missed = match (
+        definition.phi(),
+        definition.viewpoint(),
+        definition.budget(),
+    ) {
+        (Some(phi), Some(Viewpoint::Micro), _) => {
+            let together = subgroup.ecd_at_any_cost(Viewpoint::Micro, g);
+            let together =
+                together.map_or_else(String::new, |share| format!(" {}", percent(share)));
+            format!(
+                "All actions together reach{together}, not {}.",
+                share_of(phi)
+            )
+        }
+        (Some(phi), _, _) => format!("No action reaches {}.", share_of(phi)),
+        (_, _, Some(budget)) => format!("No action lies within cost {}.", number(budget)),
+        _ => "No action is listed.".to_owned(),
+    };
+    format!(
+        "{missed} The best: make {}, {} (cost {}).",
+        subgroup.change(best, &audit.changes).text(&audit.features),
+        effectiveness(subgroup.flips(best, g), subgroup.members[g]),
+        number(subgroup.actions[best].cost)
+    )
+}
+
+/// φ in percent.
+fn share_of(phi: Phi) -> String {
+    format!("{}%", number(phi.get().to_f64() * 100.0))
+}
+
 impl Csc {
     /// Puts together what is shown of one entry of a ranking, and what supports it.
     pub fn new(
         audit: &Audit,
         evidence: Option<&Evidence>,
-        ranking: &Ranking,
+        column: &Column,
         shown: &Shown<'_>,
     ) -> Self {
+        let (ranking, definition) = (&column.ranking, column.definition.as_ref());
         let place = shown.ranked.subgroup;
         let subgroup = &audit.subgroups[place];
         let id = ranking.definition.as_str();
@@ -116,6 +175,9 @@ impl Csc {
             value: assessment.values[g],
             interval: evidence.and_then(|found| evidence::of_value(found, id, place, g)),
             actions: actions.iter().map(|&action| listed(g, action)).collect(),
+            none: actions
+                .is_empty()
+                .then(|| none_listed(audit, definition, subgroup, g)),
         };
         let predicate = audit.text(&subgroup.predicate);
         let condition = |item: &facts_engine::subgroups::Item| {

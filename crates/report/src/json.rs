@@ -10,13 +10,14 @@ use facts_engine::ranking::AggregatedRankings;
 use facts_engine::{Group, SetAside, Settings, Sizes, Suppression};
 use serde::{Serialize, Serializer};
 
+use crate::answer::AnswerDocument;
 use crate::csc::Csc;
 use crate::evidence::Tally;
 use crate::record::{BaseRates, ModelOrigin, Origin};
 use crate::report::{Report, Showing};
 
 /// The version of the form of a report in JSON.
-pub const REPORT_VERSION: u32 = 1;
+pub const REPORT_VERSION: u32 = 2;
 
 /// A number that may be infinite.
 #[derive(Serialize)]
@@ -66,7 +67,10 @@ struct Document<'a> {
     data: &'a Origin,
     model: &'a ModelOrigin,
     protected: &'a [String],
+    yes_means: String,
+    answer: Option<AnswerDocument<'a>>,
     base_rates: &'a Option<BaseRates>,
+    assumptions: &'a [String],
     notes: &'a [String],
     population: &'a Summary,
     groups: &'a [Group],
@@ -193,6 +197,7 @@ pub fn json(report: &Report<'_>, showing: &Showing) -> Result<Vec<u8>, serde_jso
                 findings,
             }
         });
+    let answered = report.answered();
     let document = Document {
         kind: "facts-report",
         version: REPORT_VERSION,
@@ -201,7 +206,10 @@ pub fn json(report: &Report<'_>, showing: &Showing) -> Result<Vec<u8>, serde_jso
         data: &record.data,
         model: &record.model,
         protected: &record.protected,
+        yes_means: record.yes_means(),
+        answer: answered.as_ref().map(|answered| answered.document()),
         base_rates: &record.base_rates,
+        assumptions: &record.assumptions,
         notes: &record.notes,
         population: &audit.population,
         groups: &audit.groups,

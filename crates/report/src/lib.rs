@@ -5,6 +5,7 @@
 //! file that starts from it and one line in [`FORMS`]. A [`Csc`] is the comparative subgroup
 //! counterfactual of one subgroup under one definition, which all forms show.
 
+pub mod answer;
 mod ask;
 mod conditions;
 mod csc;
@@ -35,4 +36,4 @@ pub use self::html::html;
 pub use self::record::{
     BaseRate, BaseRates, EARLIEST_VERSION, ModelOrigin, Origin, Record, TrainingNote, VERSION,
 };
-pub use self::report::{Column, HEADLINES, Report, Showing};
+pub use self::report::{Column, HEADLINES, Order, Report, Showing};

@@ -11,12 +11,43 @@ use crate::overview;
 use crate::report::{Report, Showing};
 use crate::text::{count, effectiveness, number, percent};
 
+/// The answer: verdict, people, stories, drivers.
+fn answer(report: &Report<'_>) -> String {
+    use crate::answer::{people, words as say};
+    let Some(answered) = report.answered() else {
+        return String::new();
+    };
+    let mut text = format!(
+        "**{}.** {} {}\n\n{}\n",
+        escape(&say::verdict(&answered)),
+        escape(&say::headline(&answered)),
+        escape(&say::reason(&answered)),
+        people(&answered, usize::MAX).markdown()
+    );
+    if let Some(ratio) = answered.compared().and_then(|c| say::ratio(&answered, &c)) {
+        let _ = writeln!(text, "{}\n", escape(&ratio));
+    }
+    let stories = answered.stories();
+    if !stories.is_empty() {
+        text += "## Who loses most\n\n";
+    }
+    for story in stories {
+        let _ = writeln!(text, "{}. {}", story.number, escape(&story.sentence));
+        for line in story.why_sentence.iter().map(|why| format!("Why: {why}")) {
+            let _ = writeln!(text, "   {}", escape(&line));
+        }
+    }
+    let _ = writeln!(text, "\n{}\n\n## What was audited\n", say::NOT_SAID);
+    text
+}
+
 /// The report as Markdown.
 pub fn markdown(report: &Report<'_>, showing: &Showing) -> String {
     let mut text = format!(
         "# Fairness of recourse: {}\n\n",
         escape(&report.record.data.name)
     );
+    text += &answer(report);
     // Writing to a string cannot fail.
     for (name, fact) in overview::facts(report) {
         let _ = writeln!(text, "- **{name}**: {}", escape(&fact));
@@ -92,8 +123,8 @@ fn of_finding(csc: &Csc) -> String {
             count(group.members),
             count(group.affected)
         );
-        if group.actions.is_empty() {
-            text += "  - No recourse for this subgroup.\n";
+        if let Some(none) = &group.none {
+            let _ = writeln!(text, "  - {}", escape(none));
         }
         for action in &group.actions {
             let _ = writeln!(

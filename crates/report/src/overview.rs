@@ -77,13 +77,9 @@ pub fn facts(report: &Report<'_>) -> Vec<(&'static str, String)> {
         ),
     ));
     facts.push(("Evidence", words::about(record)));
-    facts.extend(
-        population
-            .notices
-            .iter()
-            .chain(&record.notes)
-            .map(|note| ("Note", note.clone())),
-    );
+    facts.extend((record.assumptions.iter()).map(|said| ("Assumed", said.clone())));
+    let notes = population.notices.iter().chain(&record.notes);
+    facts.extend(notes.map(|note| ("Note", note.clone())));
     facts
 }
 

@@ -33,6 +33,9 @@ pub struct Record {
     pub base_rates: Option<BaseRates>,
     /// The definitions asked for, by id.
     pub definitions: Vec<String>,
+    /// What was taken for granted about the table's columns, because nobody said it.
+    #[serde(default)]
+    pub assumptions: Vec<String>,
     /// What the auditor should know about how it was made.
     pub notes: Vec<String>,
     /// What was found.
@@ -64,6 +67,12 @@ impl Record {
             }
             (None, None) => format!("the model answers {answer}"),
         }
+    }
+
+    /// All that an auditor should know: what was assumed, how the audit was made, what the engine saw.
+    pub fn all_notes(&self) -> impl Iterator<Item = &String> {
+        let notices = &self.audit.population.notices;
+        self.assumptions.iter().chain(&self.notes).chain(notices)
     }
 
     /// Whether any definition was tested, so that findings can pass.
@@ -110,6 +119,9 @@ pub struct TrainingNote {
     pub label: String,
     /// Its favourable value.
     pub favourable: String,
+    /// Rows that miss a value or a label, and were left out before the model was fitted.
+    #[serde(default)]
+    pub left_out: u64,
     /// Rows that the model was fitted on.
     pub train_rows: u64,
     /// Rows that were kept for the audit.

@@ -48,6 +48,32 @@ pub struct Showing {
     pub conditions: Option<Conditions>,
     /// Only findings that pass.
     pub passing: bool,
+    /// Which findings come first.
+    pub order: Order,
+}
+
+/// Which findings come first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    /// Those with most people at a loss, when chance is given its due.
+    #[default]
+    People,
+    /// Those with the greatest score, as the paper ranks.
+    Score,
+}
+
+impl Order {
+    /// What it is called.
+    pub const NAMES: [&'static str; 2] = ["people", "score"];
+
+    /// The order of that name.
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            "people" => Some(Self::People),
+            "score" => Some(Self::Score),
+            _ => None,
+        }
+    }
 }
 
 impl Showing {
@@ -90,11 +116,13 @@ impl<'a> Report<'a> {
     pub fn findings(&self, column: &Column, showing: &Showing) -> Vec<Csc> {
         let audit = &self.record.audit;
         let definition = column.definition.as_ref();
-        let ranking = if showing.passing {
-            Cow::Owned(self.passing(column))
-        } else {
-            Cow::Borrowed(&column.ranking)
-        };
+        let mut ranking = Cow::Borrowed(&column.ranking);
+        if showing.passing {
+            ranking = Cow::Owned(self.passing(column));
+        }
+        if showing.order == Order::People {
+            ranking = Cow::Owned(ranking.for_people(definition, &audit.subgroups));
+        }
         let shown = audit.show(&ranking, definition, &showing.filters);
         shown
             .iter()
@@ -104,7 +132,7 @@ impl<'a> Report<'a> {
                 conditions.is_none_or(|conditions| conditions.admit(predicate))
             })
             .take(showing.top)
-            .map(|shown| Csc::new(audit, self.evidence(), &column.ranking, shown))
+            .map(|shown| Csc::new(audit, self.evidence(), column, shown))
             .collect()
     }
 

@@ -3,9 +3,11 @@
 use std::fmt::{self, Write};
 
 use anstyle::{AnsiColor, Style};
-use facts_engine::definitions::GroupValue;
+use facts_engine::definitions::{Fair, GroupValue};
 use facts_engine::distribution::{Count, Share};
+use facts_engine::ranking::Ranking;
 
+use crate::answer;
 use crate::csc::{Csc, CscAction, CscGroup};
 use crate::evidence::{self, grids, words};
 use crate::overview;
@@ -71,9 +73,20 @@ impl fmt::Display for Csc {
     }
 }
 
-/// What the audit covered, and the first findings of each definition.
+/// The answer, its stories, what the audit covered, and the first findings of each definition.
 pub fn report(report: &Report<'_>, showing: &Showing, palette: &Palette) -> String {
-    overview(report, palette)
+    let answer = match report.answered() {
+        None => String::new(),
+        Some(_) => {
+            let heading = |text: &str| styled(palette.heading, text);
+            answer::first_screen(report, &[], palette)
+                + &format!("\n{}\n\n", heading("Stories"))
+                + &answer::stories(report, palette)
+                + &format!("{}\n\n", heading("What was audited"))
+        }
+    };
+    answer
+        + &overview(report, palette)
         + "\n"
         + &findings(report, showing, palette)
         + &hold_out(report, palette)
@@ -117,11 +130,7 @@ pub fn findings(report: &Report<'_>, showing: &Showing, palette: &Palette) -> St
     let mut text = String::new();
     for column in &report.columns {
         let ranking = &column.ranking;
-        let counts = format!(
-            "{} of {} subgroups unfair",
-            count(ranking.unfair().len() as u64),
-            count(ranking.ranked.len() as u64)
-        );
+        let counts = unfair_and_fair(ranking);
         text += &format!(
             "{}\n{}\n\n",
             styled(palette.heading, &ranking.title),
@@ -147,6 +156,23 @@ pub fn findings(report: &Report<'_>, showing: &Showing, palette: &Palette) -> St
         }
     }
     text
+}
+
+/// How many subgroups are unfair, and what being fair means for the others.
+pub(crate) fn unfair_and_fair(ranking: &Ranking) -> String {
+    let of = |wanted: Fair| {
+        let ranked = ranking.ranked.iter();
+        ranked
+            .filter(|ranked| ranked.assessment.fair() == Some(wanted))
+            .count() as u64
+    };
+    format!(
+        "{} of {} subgroups unfair; {} equal, {} out of reach for everybody",
+        count(ranking.unfair().len() as u64),
+        count(ranking.ranked.len() as u64),
+        count(of(Fair::Equal)),
+        count(of(Fair::OutOfReach)),
+    )
 }
 
 /// Findings, each with its rank and id.
@@ -214,9 +240,8 @@ fn of_group(group: &CscGroup, confidence: &str, palette: &Palette) -> String {
         "    Protected subgroup '{}', {covered}\n",
         styled(palette.who, group.name.trim())
     );
-    if group.actions.is_empty() {
-        let none = styled(palette.bias, "No recourse for this subgroup.");
-        return text + &format!("        {none}\n");
+    if let Some(none) = &group.none {
+        return text + &format!("        {}\n", styled(palette.bias, none));
     }
     for CscAction {
         change,
@@ -315,6 +340,7 @@ mod tests {
             value: GroupValue::Cost(f64::INFINITY),
             interval: None,
             actions,
+            none: None,
         };
         let action = CscAction {
             change: "occupation = Exec-managerial".to_owned(),
@@ -330,7 +356,13 @@ mod tests {
             predicate: "age = (41.0, 50.0], occupation = Sales".to_owned(),
             groups: vec![
                 group("Male", 78, 6_612, vec![action]),
-                group("Female", 64, 4_101, Vec::new()),
+                CscGroup {
+                    none: Some(
+                        "No action reaches 30%. The best: make occupation = Prof-specialty, 6.94% (cost 4)."
+                            .to_owned(),
+                    ),
+                    ..group("Female", 64, 4_101, Vec::new())
+                },
             ],
             definition: "Equal Cost of Effectiveness (macro, φ = 0.3)".to_owned(),
             rank: Some(1),
@@ -343,7 +375,7 @@ If age = (41.0, 50.0], occupation = Sales:
     Protected subgroup 'Male', 1.18% covered (78 of 6,612)
         Make occupation = Exec-managerial with effectiveness 39.74% (cost 4)
     Protected subgroup 'Female', 1.56% covered (64 of 4,101)
-        No recourse for this subgroup.
+        No action reaches 30%. The best: make occupation = Prof-specialty, 6.94% (cost 4).
     Bias against 'Female' by Equal Cost of Effectiveness (macro, φ = 0.3). Unfairness score = ∞.
 ";
         assert_eq!(csc.to_string(), expected);

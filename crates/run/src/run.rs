@@ -89,7 +89,6 @@ pub fn run_with(
         mut notes,
     } = prepare(config, table, code, listener)?;
     let protected: Vec<&str> = config.protected.keys().map(String::as_str).collect();
-    notes.extend(columns.notes.iter().cloned());
     notes.extend(model.check_columns(people.population.columns(), &protected)?);
     if let Some(column) = &config.model.check {
         notes.push(model.check_answers(column, &people)?);
@@ -184,6 +183,7 @@ pub fn run_with(
         protected: config.protected.keys().cloned().collect(),
         base_rates,
         definitions: definitions.map(|definition| definition.id()).collect(),
+        assumptions: columns.notes,
         notes,
         audit: audited.audit,
         evidence,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::EvidenceArgs;
+use super::{EvidenceArgs, ShowingArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct DemoArgs {
@@ -14,9 +14,8 @@ pub(crate) struct DemoArgs {
     /// Print the configuration of the demo and stop
     #[arg(long)]
     pub(crate) print_config: bool,
-    /// Only findings that pass
-    #[arg(long)]
-    pub(crate) passing: bool,
+    #[command(flatten)]
+    pub(crate) showing: ShowingArgs,
     #[command(flatten)]
     pub(crate) evidence: EvidenceArgs,
 }

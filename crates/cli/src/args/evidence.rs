@@ -15,6 +15,9 @@ pub(crate) struct EvidenceArgs {
     /// How often, at most, chance alone may pass for a finding [default: 0.05]
     #[arg(long, value_name = "SHARE", value_parser = level, allow_negative_numbers = true)]
     alpha: Option<f64>,
+    /// A gap between groups that does not matter: fair means that all lie within it [default: 0.1]
+    #[arg(long, value_name = "SHARE", value_parser = part, allow_negative_numbers = true)]
+    delta: Option<f64>,
     /// How many permutations each subgroup is tested with; 0 tests nothing
     /// [default: 1000]
     #[arg(long, value_name = "N", value_parser = whole::<usize>, allow_negative_numbers = true)]
@@ -33,7 +36,7 @@ pub(crate) struct EvidenceArgs {
     #[arg(long, value_name = "SHARE", value_parser = part, allow_negative_numbers = true)]
     hold_out: Option<f64>,
     /// Gather none: findings are listed as they come, chance or not
-    #[arg(long, conflicts_with_all = ["alpha", "shuffles", "resamples", "evidence_seed", "stability", "hold_out"])]
+    #[arg(long, conflicts_with_all = ["alpha", "delta", "shuffles", "resamples", "evidence_seed", "stability", "hold_out"])]
     no_evidence: bool,
 }
 
@@ -46,6 +49,7 @@ impl EvidenceArgs {
         }
         let evidence = &mut config.evidence;
         replace(&mut evidence.alpha, self.alpha);
+        replace(&mut evidence.delta, self.delta);
         replace(&mut evidence.shuffles, self.shuffles);
         replace(&mut evidence.resamples, self.resamples);
         replace(&mut evidence.seed, self.evidence_seed);

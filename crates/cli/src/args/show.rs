@@ -14,6 +14,12 @@ pub(crate) struct ShowArgs {
     pub(crate) definitions: DefinitionArgs,
     #[command(flatten)]
     pub(crate) showing: ShowingArgs,
+    /// One story in full, by its number
+    #[arg(long, value_name = "N", conflicts_with_all = ["stories", "subgroup", "tables", "format", "wanted", "against", "top"])]
+    pub(crate) story: Option<usize>,
+    /// All stories
+    #[arg(long, conflicts_with_all = ["subgroup", "tables", "format", "wanted", "against", "top"])]
+    pub(crate) stories: bool,
     /// One subgroup in full, by its predicate or by the id of a finding
     #[arg(long, value_name = "PREDICATE", conflicts_with_all = ["tables", "format", "wanted", "against", "top"])]
     pub(crate) subgroup: Option<String>,

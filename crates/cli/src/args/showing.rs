@@ -1,7 +1,7 @@
 //! What is typed about what is shown: definitions and findings.
 
 use clap::Args;
-use facts_report::Choice;
+use facts_report::{Choice, Order};
 use facts_run::Config;
 use facts_run::config::Text;
 
@@ -46,6 +46,13 @@ impl DefinitionArgs {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "What is shown")]
 pub(crate) struct ShowingArgs {
+    /// All that was found: what was audited, against whom, the first findings of each definition
+    #[arg(long)]
+    pub(crate) full: bool,
+    /// Which findings come first: those with most people at a loss when chance is given its due
+    /// (people), or those with the greatest score, as the paper ranks (score)
+    #[arg(long, value_name = "ORDER", value_parser = Order::NAMES, default_value = "people")]
+    pub(crate) order: String,
     /// How many findings of each definition [default: 3]
     #[arg(long, short = 'n', value_name = "N")]
     pub(crate) top: Option<usize>,
@@ -95,6 +102,7 @@ impl From<ShowingArgs> for Choice {
             min_effectiveness: args.min_effectiveness,
             max_cost: args.max_cost,
             least_cost: args.least_cost,
+            order: Order::named(&args.order).unwrap_or_default(),
         }
     }
 }
@@ -103,6 +111,8 @@ impl ShowingArgs {
     /// Whether anything is chosen.
     pub(crate) fn any(&self) -> bool {
         let choices = [
+            self.full,
+            Order::named(&self.order) == Some(Order::Score),
             self.top.is_some(),
             self.wanted.is_some(),
             self.against.is_some(),

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use facts_engine::definitions;
 use facts_report::text::{self, Palette};
-use facts_report::{Choice, HEADLINES, Record, Report, Showing};
+use facts_report::{Choice, HEADLINES, Record, Report, Showing, answer};
 use facts_run::{Config, Failure, Listener, Table, files::Files, outlook, run, saved};
 use serde_json::json;
 
@@ -36,9 +36,15 @@ pub(crate) fn audit(args: AuditArgs, reporter: &Reporter) -> Result<ExitCode, Fa
     let record = run(&config, &table, reporter)?;
     results.showing.top = config.report.top;
     let report = Report::new(&record)?;
+    let chooses = results.showing.any();
     let showing = Choice::from(results.showing).showing(&report)?;
     match results.format.as_deref() {
-        None => print(&record, &report, &config, &showing, reporter)?,
+        None if chooses => print(&record, &report, &config, &showing, reporter)?,
+        None => {
+            let next = next_steps(config.report.out.as_deref());
+            output::print(&answer::first_screen(&report, &next, &Palette::COLOURED))?;
+            reporter.note(&format!("{:.2} s in all", reporter.seconds()));
+        }
         Some(name) => output::print_raw(&report.form(name, &showing)?)?,
     }
     if let Some(folder) = &config.report.out {
@@ -52,6 +58,23 @@ pub(crate) fn audit(args: AuditArgs, reporter: &Reporter) -> Result<ExitCode, Fa
         }
         _ => ExitCode::SUCCESS,
     })
+}
+
+/// What to do after the first screen.
+fn next_steps(folder: Option<&Path>) -> Vec<String> {
+    let next = match folder {
+        None => "Next: --out DIR saves the audit and its reports; --full prints all findings; facts explain answer.".to_owned(),
+        Some(folder) => show_next(folder),
+    };
+    vec![next]
+}
+
+/// What to do with a saved audit.
+pub(crate) fn show_next(folder: &Path) -> String {
+    let folder = folder.display();
+    format!(
+        "Next: {folder}/report.html; facts show {folder} --story 1, --stories or --full; facts explain answer."
+    )
 }
 
 /// Prints the summary, then the findings.

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use facts_report::text::{self, Palette, count, percent};
-use facts_report::{Choice, FORMS, Report, evidence, overview};
+use facts_report::{Choice, FORMS, Report, answer, evidence, overview};
 use facts_run::{
     Config, Definitions, Failure, Listener, definitions_for, files, own_definitions, paper_and_own,
     saved,
@@ -26,11 +26,12 @@ pub(crate) fn show(args: ShowArgs, reporter: &Reporter) -> Result<ExitCode, Fail
         note = definitions.note;
         definitions.all
     };
-    let definitions = if args.definitions.any() {
+    let asks_definitions = args.definitions.any();
+    let definitions = if asks_definitions {
         let mut config = Config::default();
         args.definitions.apply(&mut config);
         noted(definitions_for(&config, &record.audit)?)
-    } else if args.subgroup.is_some() || args.tables {
+    } else if args.subgroup.is_some() || args.tables || args.story.is_some() {
         noted(paper_and_own(&record)?)
     } else {
         own_definitions(&record)?
@@ -44,7 +45,12 @@ pub(crate) fn show(args: ShowArgs, reporter: &Reporter) -> Result<ExitCode, Fail
     } else {
         Palette::COLOURED
     };
-    let page = if let Some(wanted) = &args.subgroup {
+    let page = if let Some(wanted) = args.story {
+        let told = answer::story(&report, wanted, &palette);
+        Page::Text(told.ok_or_else(|| no_such_story(&report, wanted))?)
+    } else if args.stories {
+        Page::Text(answer::stories(&report, &palette))
+    } else if let Some(wanted) = &args.subgroup {
         let columns = report.columns.iter();
         let place = record.find(wanted, columns.map(|c| c.ranking.definition.as_str()))?;
         Page::Text(subgroup(place, &report, &palette))
@@ -58,8 +64,11 @@ pub(crate) fn show(args: ShowArgs, reporter: &Reporter) -> Result<ExitCode, Fail
             ));
         }
         Page::Bytes(report.form(name, &showing)?)
-    } else {
+    } else if chooses || asks_definitions || record.answer.is_none() {
         Page::Text(text::report(&report, &showing, &palette))
+    } else {
+        let next = [super::audit::show_next(&args.audit)];
+        Page::Text(answer::first_screen(&report, &next, &palette))
     };
     match (&args.out, page) {
         (Some(path), Page::Text(text)) => files::write(path, text.as_bytes(), reporter)?,
@@ -68,6 +77,16 @@ pub(crate) fn show(args: ShowArgs, reporter: &Reporter) -> Result<ExitCode, Fail
         (None, Page::Bytes(bytes)) => output::print_raw(&bytes)?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// That there is no story of that number, and how many there are.
+fn no_such_story(report: &Report<'_>, wanted: usize) -> Failure {
+    let stories = report.answered().map_or(0, |a| a.answer.stories.len());
+    Failure::usage(match stories {
+        0 => "this audit has no stories".to_owned(),
+        1 => format!("there is no story {wanted}: this audit has one, number 1"),
+        _ => format!("there is no story {wanted}: this audit has {stories}"),
+    })
 }
 
 /// One subgroup in full: who they are, all definitions side by side, all actions, distributions.

@@ -87,7 +87,7 @@ impl GroupPeople {
 }
 
 /// The group for which a share is lowest beside the one for which it is highest.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Compared {
     /// The group for which it is lowest.
     pub worst: usize,

@@ -73,6 +73,31 @@ pub struct Assessment {
     pub significant: Option<bool>,
 }
 
+/// What a score of 0 stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fair {
+    /// The groups fare alike.
+    Equal,
+    /// Nobody gets there: no group reaches anything.
+    OutOfReach,
+}
+
+impl Assessment {
+    /// What being fair means here; none if it is not fair.
+    pub fn fair(&self) -> Option<Fair> {
+        let nowhere = |value: &GroupValue| match value {
+            GroupValue::Share(share) => share.part == 0,
+            GroupValue::Count(actions) => *actions == 0,
+            GroupValue::Cost(cost) => cost.is_infinite(),
+        };
+        let fair = match self.values.iter().all(nowhere) {
+            true => Fair::OutOfReach,
+            false => Fair::Equal,
+        };
+        self.against.is_empty().then_some(fair)
+    }
+}
+
 /// A way to say what makes recourse unfair.
 pub trait Definition: fmt::Debug + Send + Sync {
     /// What is asked, whatever the parameters.

@@ -16,6 +16,9 @@ pub use self::tables::{AggregatedRankings, RankingAnalysis, RankingRow};
 use crate::definitions::{Assessment, Definition, SCORE_GAP};
 use crate::distribution::Subgroup;
 
+/// Standard deviations below which a one-sided bound lies 95 % of the time.
+const Z_ONE_SIDED: f64 = 1.644_853_626_951_472_2;
+
 /// The subgroups of an audit under one definition, most unfair first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ranking {
@@ -81,6 +84,37 @@ impl Ranking {
     pub fn unfair(&self) -> &[Ranked] {
         let unfair = self.ranked.partition_point(|ranked| ranked.rank.is_some());
         &self.ranked[..unfair]
+    }
+
+    /// The same subgroups in the order for people: by the lower bound of how many of the worse-off are
+    /// at a loss, which is their number times [what is left of the gap](Definition::gap_at_least) when
+    /// chance is given its due. Raw scores put chance and ∞ first. Ranks stay what they are, and order
+    /// those for which there is no bound.
+    pub fn for_people(&self, definition: &dyn Definition, subgroups: &[Subgroup]) -> Self {
+        let mut bounds: Vec<(f64, &Ranked)> = self
+            .unfair()
+            .par_iter()
+            .map(|ranked| {
+                let subgroup = &subgroups[ranked.subgroup];
+                let against = ranked.assessment.against.iter();
+                let worse_off: u64 = against.map(|&g| subgroup.members[g]).sum();
+                let gap = definition.gap_at_least(subgroup, Z_ONE_SIDED);
+                let bound = gap.map_or(f64::NEG_INFINITY, |gap| gap * worse_off as f64);
+                (bound, ranked)
+            })
+            .collect();
+        // Stable, so that ties stay in order of rank.
+        bounds.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let fair = &self.ranked[bounds.len()..];
+        Self {
+            ranked: bounds
+                .iter()
+                .map(|(_, ranked)| *ranked)
+                .chain(fair)
+                .cloned()
+                .collect(),
+            ..self.clone()
+        }
     }
 
     /// The first tenth of the unfair ones, rounded down but at least one; subgroups that share the

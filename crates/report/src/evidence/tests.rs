@@ -36,6 +36,7 @@ fn finding(test: Option<FindingTest>) -> Csc {
         value: GroupValue::Share(Share::new(1, members)),
         interval: None,
         actions: Vec::new(),
+        none: None,
     };
     Csc {
         finding: "0123456789ab".to_owned(),

@@ -107,6 +107,7 @@ pub fn tally(tally: &Tally, alpha: f64) -> String {
         );
     }
     let chance = match tally.false_discovery {
+        0 if tally.unfair == 1 => "the one there is may be chance".to_owned(),
         0 => format!("all {unfair} are compatible with chance"),
         by => format!(
             "{by_rate} of {unfair} {} by false discovery rate",
@@ -430,7 +431,7 @@ pub fn whole_percent(share: f64) -> String {
 }
 
 /// What several do, or what one does.
-pub(super) fn plural(number: usize, several: &'static str, one: &'static str) -> &'static str {
+pub(crate) fn plural(number: usize, several: &'static str, one: &'static str) -> &'static str {
     if number == 1 { one } else { several }
 }
 

@@ -96,6 +96,7 @@ pub(crate) fn awkward_record(audit: Audit) -> Record {
             training: Some(TrainingNote {
                 label: "label <u>".to_owned(),
                 favourable: "yes & no".to_owned(),
+                left_out: 3,
                 train_rows: 12_000,
                 test_rows: 407,
                 seed: 7,
@@ -115,6 +116,7 @@ pub(crate) fn awkward_record(audit: Audit) -> Record {
         ]
         .map(str::to_owned)
         .to_vec(),
+        assumptions: Vec::new(),
         notes: vec![format!("A note with {SCRIPT} in it.")],
         audit,
         evidence: None,

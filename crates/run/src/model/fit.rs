@@ -171,6 +171,7 @@ pub(crate) fn fit_on_part<'a>(
         training: fitted_here.then_some(TrainingNote {
             label: label.column,
             favourable: label.favourable,
+            left_out: (table.rows() - examples.rows.len()) as u64,
             train_rows: train.len() as u64,
             test_rows: test.len() as u64,
             seed,

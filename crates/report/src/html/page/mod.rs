@@ -131,9 +131,7 @@ impl Page {
             kinds: definitions::kinds(report),
             facts: method::fact_tables(record),
             features: audit.features.iter().map(method::feature_row).collect(),
-            notes: (record.notes.iter().chain(&audit.population.notices))
-                .cloned()
-                .collect(),
+            notes: record.all_notes().cloned().collect(),
             without_actions: (audit.without_actions.iter().take(WITHOUT_ACTIONS))
                 .map(|subgroup| WithoutRow {
                     predicate: audit.text(&subgroup.predicate),

@@ -1,0 +1,390 @@
+//! The answer in plain sentences, unescaped.
+
+use std::collections::BTreeMap;
+
+use facts_engine::Audit;
+use facts_engine::answer::{Compared, Story, Verdict};
+use facts_engine::distribution::Share;
+use facts_engine::population::{Distance, Kind, Levels};
+use facts_engine::subgroups::{Item, Operator};
+
+use super::Answered;
+pub(crate) use crate::evidence::words::whole_percent;
+use crate::evidence::words::{confidence, plural, several};
+use crate::text::{count, number};
+
+/// Standard deviations to either side of a 95 % interval.
+pub(super) const Z_95: f64 = 1.959_963_984_540_054;
+
+/// The verdict in two or three words, such as `Unfair, against Female`.
+pub fn verdict(answered: &Answered<'_>) -> String {
+    match &answered.answer.verdict {
+        None => "Not tested".to_owned(),
+        Some(Verdict::Unfair { against, .. }) => {
+            let names: Vec<&str> = against.iter().map(|&g| answered.group(g)).collect();
+            match names.as_slice() {
+                [] => "Unfair".to_owned(),
+                names => format!("Unfair, against {}", listed(names, "and")),
+            }
+        }
+        Some(Verdict::FairWithin { delta, .. }) => format!("Fair within {}", points(*delta)),
+        Some(Verdict::NotShown { .. }) => "Not shown to be unfair".to_owned(),
+        Some(Verdict::CannotTell { .. }) => "Cannot tell".to_owned(),
+    }
+}
+
+/// Who has a way out, in one sentence that can be quoted.
+pub fn headline(answered: &Answered<'_>) -> String {
+    let Some(compared) = answered.compared() else {
+        let open = answered
+            .answer
+            .people
+            .first()
+            .and_then(|people| people.open());
+        return match open {
+            Some(open) => format!(
+                "Of the people this model refuses, {} in each group could get a yes by a change.",
+                of_100(open)
+            ),
+            None => "Too few people have a way out to tell how many.".to_owned(),
+        };
+    };
+    let open = |g: usize| {
+        let open = answered.answer.people[g].open();
+        open.map_or_else(String::new, of_100)
+    };
+    format!(
+        "Of the people this model refuses, {} {} could get a yes by a change, and {} {}.",
+        open(compared.worst),
+        answered.group(compared.worst),
+        open(compared.best),
+        answered.group(compared.best),
+    )
+}
+
+/// What the verdict rests on.
+pub fn reason(answered: &Answered<'_>) -> String {
+    let record = answered.report.record;
+    let evidence = record.evidence.as_ref();
+    let definitions = evidence.map_or(0, |found| found.tests.len());
+    let alpha = crate::evidence::words::level(answered.alpha());
+    match &answered.answer.verdict {
+        None => "No finding was tested, so nothing here tells findings from chance.".to_owned(),
+        Some(Verdict::Unfair {
+            against,
+            findings,
+            sets,
+        }) => {
+            let stories = &answered.answer.stories;
+            let lost = |g: usize| {
+                let of_group = stories.iter().filter(|story| story.worse_off == g);
+                of_group.map(|story| story.loss.people).sum::<f64>().round() as u64
+            };
+            let lost: Vec<String> = (against.iter())
+                .filter(|&&g| lost(g) > 0)
+                .map(|&g| format!("{} {}", count(lost(g)), answered.group(g)))
+                .collect();
+            let lost = match lost.as_slice() {
+                [] => String::new(),
+                lost => format!("{} are at a loss. ", listed(lost, "and")),
+            };
+            format!(
+                "{lost}{} about {} {} for all {} together at α = {alpha}.",
+                several(*findings as u64, "finding"),
+                several_sets(*sets),
+                plural(*findings, "pass", "passes"),
+                several(definitions as u64, "definition"),
+            )
+        }
+        Some(Verdict::FairWithin { delta, widest }) => format!(
+            "In each of the {} the gap surely lies within {}: it is at most {} (all bounds together at α = {alpha}).",
+            several(record.audit.subgroups.len() as u64, "subgroup"),
+            points(*delta),
+            points(*widest),
+        ),
+        Some(Verdict::NotShown { gap }) => format!(
+            "No finding passes for all {} together, and a gap of {} would most likely have been seen. That does not show that recourse is fair.",
+            several(definitions as u64, "definition"),
+            points(*gap),
+        ),
+        Some(Verdict::CannotTell { gap, too_small }) => {
+            let groups: Vec<String> = (too_small.iter())
+                .map(|group| {
+                    let name = answered.group(group.group);
+                    format!(
+                        "{} of the refused {name}",
+                        whole_percent(group.covered.ratio())
+                    )
+                })
+                .collect();
+            format!(
+                "No finding passes for all {} together, and a gap of {} could have gone unseen: only {} are in subgroups large enough to show one.",
+                several(definitions as u64, "definition"),
+                points(*gap),
+                listed(&groups, "and"),
+            )
+        }
+    }
+}
+
+/// What the verdict does not say.
+pub const NOT_SAID: &str = "The verdict is about this model's answers to these people, under the changes that the audit was told may happen. It does not say why, what would happen if people did change, or whether a law is broken.";
+
+/// How the least open group compares with the most open.
+pub fn ratio(answered: &Answered<'_>, compared: &Compared) -> Option<String> {
+    let (ratio, interval) = (compared.ratio?, compared.ratio_interval?);
+    let worst = answered.group(compared.worst);
+    let best = answered.group(compared.best);
+    Some(format!(
+        "Recourse ratio {ratio:.2}, {worst} to {best} (95% interval {:.2} to {}): {}.",
+        interval.low,
+        if interval.high.is_finite() {
+            format!("{:.2}", interval.high)
+        } else {
+            "∞".to_owned()
+        },
+        if interval.high < 0.8 {
+            "below four fifths"
+        } else if ratio < 0.8 {
+            "below four fifths, but not surely"
+        } else if interval.low >= 0.8 {
+            "above four fifths"
+        } else {
+            "above four fifths, but not surely"
+        }
+    ))
+}
+
+/// The story in one sentence.
+pub fn story(answered: &Answered<'_>, place: usize, story: &Story) -> String {
+    let audit = &answered.report.record.audit;
+    let subgroup = &audit.subgroups[story.subgroup];
+    let told: u64 = story.told.iter().map(|share| share.whole).sum();
+    let others = if place == 0 || told == subgroup.people() {
+        "refused people"
+    } else {
+        "the other refused people"
+    };
+    let worse = answered.group(story.worse_off);
+    format!(
+        "Of {others} whose {}, {} would turn the answer for {} {} and {} {worse}: {} {worse} at a loss (at least {}).",
+        predicate(audit, story),
+        changes(audit, story),
+        of_100(story.told[story.better_off]),
+        answered.group(story.better_off),
+        of_100(story.told[story.worse_off]),
+        count(story.loss.people.round() as u64),
+        count(story.loss.at_least.floor().max(1.0) as u64),
+    )
+}
+
+/// Who a story is about: `hours-per-week is FullTime and race is White`.
+fn predicate(audit: &Audit, story: &Story) -> String {
+    let items = audit.subgroups[story.subgroup].predicate.items();
+    let items: Vec<String> = items
+        .iter()
+        .map(|item| condition(*item, &audit.features))
+        .collect();
+    listed(&items, "and")
+}
+
+/// A condition in words.
+pub fn condition(item: Item, features: &[Levels]) -> String {
+    let feature = &features[item.feature as usize];
+    let name = feature.name.trim();
+    let level = level(feature, item.level);
+    match item.operator {
+        Operator::Is => format!("{name} is {level}"),
+        Operator::AtLeast => format!("{name} is {level} or higher"),
+        Operator::AtMost => format!("{name} is {level} or lower"),
+    }
+}
+
+/// A level in words: bins of numbers as `over 41 up to 50`, everything else as it is labelled.
+pub fn level(feature: &Levels, level: u32) -> String {
+    let this = &feature.levels[level as usize];
+    let label = this.label.trim();
+    let is_interval = label.starts_with(['(', '[']) && label.ends_with([']', ')']);
+    let (Kind::Binned(_), Some((low, high)), true) = (&feature.kind, this.bounds, is_interval)
+    else {
+        return label.to_owned();
+    };
+    let last = feature.ranks().saturating_sub(1);
+    match level as usize {
+        0 if last > 0 => format!("{} or less", number(high)),
+        place if place == last && last > 0 => format!("over {}", number(low)),
+        _ => format!("over {} up to {}", number(low), number(high)),
+    }
+}
+
+/// What the actions of a story that work within its cost would change.
+pub fn changes(audit: &Audit, story: &Story) -> String {
+    let subgroup = &audit.subgroups[story.subgroup];
+    let within = subgroup.levels_within(story.cost);
+    // By feature: the levels that actions lead to.
+    let mut targets: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    for (place, action) in subgroup.actions.iter().enumerate() {
+        let helps = |g| subgroup.flips(place, g).known() != Some(0);
+        if (action.cost_level as usize) < within && (0..subgroup.groups()).any(helps) {
+            for assignment in subgroup.change(place, &audit.changes).assignments() {
+                targets
+                    .entry(assignment.feature)
+                    .or_default()
+                    .push(assignment.level);
+            }
+        }
+    }
+    let changes: Vec<String> = targets
+        .into_iter()
+        .map(|(f, mut levels)| {
+            let feature = &audit.features[f as usize];
+            levels.sort_unstable();
+            levels.dedup();
+            let mut items = subgroup.predicate.items().iter();
+            let from = items.find(|item| item.feature == f && item.operator == Operator::Is);
+            in_words(feature, from.map(|item| item.level), &levels)
+        })
+        .collect();
+    match changes.as_slice() {
+        [] => "no change".to_owned(),
+        changes => listed(changes, "or"),
+    }
+}
+
+/// A change of one feature from a level to any of others.
+fn in_words(feature: &Levels, from: Option<u32>, to: &[u32]) -> String {
+    let name = feature.name.trim();
+    if let [only] = to {
+        return format!("{name} {}", level(feature, *only));
+    }
+    match from {
+        Some(from) if feature.is_ordered() && to.iter().all(|&to| to > from) => {
+            format!("higher {name}")
+        }
+        Some(from) if feature.is_ordered() && to.iter().all(|&to| to < from) => {
+            format!("lower {name}")
+        }
+        _ if feature.is_ordered() => format!("other {name}"),
+        _ => format!("another {name}"),
+    }
+}
+
+/// What a story's gap is made of.
+pub fn why(answered: &Answered<'_>, story: &Story) -> Option<String> {
+    let why = story.why.as_ref()?;
+    let protected = answered.report.record.protected.join(" and ");
+    let worse = answered.group(story.worse_off);
+    let better = answered.group(story.better_off);
+    let parts = match why.composition {
+        Some(composition) => {
+            let features: Vec<&str> = (why.strata.iter())
+                .map(|&f| {
+                    answered.report.record.audit.features[f as usize]
+                        .name
+                        .trim()
+                })
+                .collect();
+            let among = match features.as_slice() {
+                [] => "other features".to_owned(),
+                [first, second, _, _, ..] => {
+                    format!("{first}, {second} and {} more", features.len() - 2)
+                }
+                features => listed(features, "and"),
+            };
+            format!(
+                "{} with differences in {among}, {} with neither",
+                signed(composition),
+                signed(why.rest)
+            )
+        }
+        None => format!(
+            "{} with anything else (no {worse} are like any {better})",
+            signed(why.rest)
+        ),
+    };
+    Some(format!(
+        "of {}, {} go with how the model uses {protected}, {parts}.",
+        points(story.gap()),
+        signed(why.swap),
+    ))
+}
+
+/// What a cost is made of.
+pub fn cost_unit(audit: &Audit) -> String {
+    let changing = audit
+        .features
+        .iter()
+        .filter(|feature| !feature.rules.immutable);
+    let parts: Vec<String> = changing
+        .map(|feature| {
+            let weight = number(feature.weight);
+            let what = match &feature.distance {
+                Distance::Categorical => "",
+                Distance::Ordinal => " a step",
+                Distance::Numeric { normalised: false } => " a unit",
+                Distance::Numeric { normalised: true } => " times the share of its range",
+                _ => " times a cost of your own",
+            };
+            format!("{} {weight}{what}", feature.name.trim())
+        })
+        .collect();
+    format!("A change costs the sum of: {}.", parts.join(", "))
+}
+
+/// `44 of 100`, or `3 of 7` where there are few people.
+pub fn of_100(share: Share) -> String {
+    if share.whole < 20 {
+        return format!("{} of {}", share.part, share.whole);
+    }
+    let hundredths = (share.ratio() * 100.0).round();
+    // Somebody is not nobody, and not everybody is not all.
+    if hundredths == 0.0 && share.part > 0 {
+        return "fewer than 1 of 100".to_owned();
+    }
+    if hundredths == 100.0 && share.part < share.whole {
+        return "more than 99 of 100".to_owned();
+    }
+    format!("{hundredths} of 100")
+}
+
+/// A gap in points of a hundred.
+pub fn points(gap: f64) -> String {
+    let rounded = (gap * 100.0).round();
+    let points = if rounded == 0.0 { 0.0 } else { rounded };
+    format!(
+        "{points} {}",
+        if points == 1.0 { "point" } else { "points" }
+    )
+}
+
+/// The same without the word, with a sign if it is below 0.
+fn signed(gap: f64) -> String {
+    let rounded = (gap * 100.0).round();
+    if rounded < 0.0 {
+        format!("−{}", -rounded)
+    } else {
+        format!("{}", rounded.abs())
+    }
+}
+
+/// How sure the intervals of an answer are.
+pub fn sureness(answered: &Answered<'_>) -> String {
+    confidence(answered.alpha())
+}
+
+fn several_sets(sets: usize) -> String {
+    match sets {
+        1 => "1 set of people".to_owned(),
+        sets => format!("{} sets of people", count(sets as u64)),
+    }
+}
+
+/// `a, b and c`.
+pub fn listed<T: AsRef<str>>(names: &[T], last: &str) -> String {
+    let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
+    match names.as_slice() {
+        [] => String::new(),
+        [only] => (*only).to_owned(),
+        [first @ .., end] => format!("{} {last} {end}", first.join(", ")),
+    }
+}
