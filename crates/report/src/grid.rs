@@ -67,6 +67,39 @@ impl Grid {
         text
     }
 
+    /// As an HTML table.
+    pub(crate) fn html(&self) -> String {
+        let cell = |tag: &str, text: &str, side: Side| {
+            let class = match side {
+                Side::Left => "",
+                Side::Right => " class=\"number\"",
+            };
+            let text = text
+                .replace('&', "&amp;")
+                .replace('<', "&lt;")
+                .replace('>', "&gt;");
+            format!("<{tag}{class}>{text}</{tag}>")
+        };
+        let row = |tag: &str, cells: &[String]| {
+            let sides = self.columns.iter().map(|(_, side)| *side);
+            let cells = cells
+                .iter()
+                .map(String::as_str)
+                .chain(std::iter::repeat(""));
+            let cells: String = sides
+                .zip(cells)
+                .map(|(side, text)| cell(tag, text, side))
+                .collect();
+            format!("<tr>{cells}</tr>")
+        };
+        let headings: Vec<String> = self.columns.iter().map(|(h, _)| h.clone()).collect();
+        let rows: String = self.rows.iter().map(|cells| row("td", cells)).collect();
+        format!(
+            "<table><thead>{}</thead><tbody>{rows}</tbody></table>",
+            row("th", &headings)
+        )
+    }
+
     /// As a Markdown table.
     pub fn markdown(&self) -> String {
         let mut text = String::new();

@@ -34,4 +34,5 @@ pub(crate) enum DiffForm {
     Text,
     Markdown,
     Json,
+    Html,
 }

@@ -49,6 +49,7 @@ pub(crate) fn diff(args: DiffArgs) -> Result<ExitCode, Failure> {
             output::print_raw(format!("{text}\n").as_bytes())?;
         }
         DiffForm::Text => output::print(&diff.text(args.top, &Palette::COLOURED))?,
+        DiffForm::Html => output::print_raw(diff.html(args.top).as_bytes())?,
         DiffForm::Markdown => output::print_raw(diff.markdown(args.top).as_bytes())?,
     }
     let over = |changed: &Changed| {

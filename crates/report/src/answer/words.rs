@@ -14,7 +14,7 @@ use crate::evidence::words::{confidence, plural, several};
 use crate::text::{count, number};
 
 /// Standard deviations to either side of a 95 % interval.
-pub(super) const Z_95: f64 = 1.959_963_984_540_054;
+pub(crate) const Z_95: f64 = 1.959_963_984_540_054;
 
 /// The verdict in two or three words, such as `Unfair, against Female`.
 pub fn verdict(answered: &Answered<'_>) -> String {

@@ -8,6 +8,7 @@
 //! The page forbids itself everything but its own styles and scripts, which it names by hash: a
 //! level called `<script>` would not run even if it were not escaped.
 
+mod comparison;
 mod page;
 mod payload;
 
@@ -16,6 +17,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
+pub(crate) use self::comparison::comparison;
 use self::page::{Document, Page};
 use crate::report::Report;
 
@@ -54,9 +56,21 @@ pub fn html(report: &Report<'_>) -> String {
         .expect("a template over strings and numbers, written to memory, does not fail")
 }
 
+/// The name by which a policy admits a style or a script.
+fn hash(text: &str) -> String {
+    format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)))
+}
+
+/// What a page without scripts may do: apply the style that it carries.
+fn style_only() -> String {
+    format!(
+        "default-src 'none'; style-src {}; base-uri 'none'; form-action 'none'",
+        hash(STYLE)
+    )
+}
+
 /// What the page may do: run and apply what it carries, and nothing else.
 fn policy() -> String {
-    let hash = |text: &str| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)));
     format!(
         "default-src 'none'; script-src {} {}; style-src {}; img-src data:; base-uri 'none'; form-action 'none'",
         hash(CHARTING),

@@ -1,16 +1,19 @@
-//! Two audits compared: which findings appeared, vanished, grew, shrank.
+//! Two audits compared: what changed for people, and which findings appeared, vanished, grew, shrank.
 //!
 //! Both are ranked by the same definitions, those of the older audit unless others are given, since
 //! a finding is known by its predicate, its definition with parameters, and the groups compared.
 
+mod comparable;
+mod people;
+
 use std::collections::{HashMap, HashSet};
 
-use facts_engine::definitions::{Definition, SCORE_GAP};
-use facts_engine::population::Levels;
-use facts_engine::{Audit, Error};
+use facts_engine::Error;
+use facts_engine::definitions::{Assessment, Definition, GroupValue, SCORE_GAP};
 use serde::Serialize;
 
-use crate::evidence::words::level;
+use self::comparable::warnings;
+pub use self::people::{GroupChange, PeopleChange, Trend};
 use crate::finding::finding_id;
 use crate::grid::{Grid, Side, escape};
 use crate::json::JsonNumber;
@@ -19,7 +22,7 @@ use crate::report::{Column, Report};
 use crate::text::{Palette, count, number, styled, visible};
 
 /// The version of the form of a diff in JSON.
-pub const DIFF_VERSION: u32 = 1;
+pub const DIFF_VERSION: u32 = 2;
 
 /// What became of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
@@ -35,6 +38,9 @@ pub enum Change {
     Shrank,
     /// Unfair in the old audit only.
     Vanished,
+    /// Less unfair or fair in the new audit, because those who were better off lost: nobody who was
+    /// worse off gained.
+    LevelledDown,
 }
 
 /// How a finding stands in one of the two audits.
@@ -87,6 +93,8 @@ pub struct Diff {
     pub version: u32,
     /// Why the two may not be comparable: bins, levels, groups, options that differ.
     pub warnings: Vec<String>,
+    /// What changed for people; none if one of the audits has no answer.
+    pub people: Option<PeopleChange>,
     /// The definitions compared by.
     pub definitions: Vec<String>,
     /// The same as one reads them.
@@ -118,6 +126,7 @@ impl Diff {
             kind: "facts-diff",
             version: DIFF_VERSION,
             warnings: warnings(old.record, new.record, &definitions),
+            people: PeopleChange::new(old.record, new.record),
             titles: rankings().map(|r| r.title.clone()).collect(),
             definitions,
             unchanged: 0,
@@ -128,35 +137,44 @@ impl Diff {
             let definition = &old.ranking.definition;
             let (was, is) = (old_side.standings(old), new_side.standings(new));
             let mut changed = Vec::new();
-            let mut meet =
-                |predicate: &str, side: &Audited<'_>, old: Standing, new: Standing| match compare(
-                    &old, &new,
-                ) {
-                    None => {}
-                    Some(None) => diff.unchanged += 1,
-                    Some(Some(change)) => changed.push(Changed {
-                        finding: finding_id(predicate, definition, side.groups()),
-                        change,
-                        definition: definition.clone(),
-                        predicate: predicate.to_owned(),
-                        old,
-                        new,
-                    }),
+            let mut meet = |predicate: &str, side: &Audited<'_>, old: Assessed, new: Assessed| {
+                let Some(change) = compare(&old.standing, &new.standing) else {
+                    return;
                 };
+                let Some(mut change) = change else {
+                    diff.unchanged += 1;
+                    return;
+                };
+                if matches!(change, Change::Shrank | Change::Vanished) && levelled_down(&old, &new)
+                {
+                    change = Change::LevelledDown;
+                }
+                changed.push(Changed {
+                    finding: finding_id(predicate, definition, side.groups()),
+                    change,
+                    definition: definition.clone(),
+                    predicate: predicate.to_owned(),
+                    old: old.standing,
+                    new: new.standing,
+                });
+            };
             for (&predicate, old) in &was {
                 let new = match is.get(predicate) {
                     Some(new) if same_groups => new.clone(),
                     // Of other groups it is another finding.
-                    Some(_) => Standing::Absent,
-                    None => new_side.other(predicate),
+                    Some(_) => Assessed::from(Standing::Absent),
+                    None => Assessed::from(new_side.other(predicate)),
                 };
                 meet(predicate, &old_side, old.clone(), new);
             }
             for (&predicate, new) in &is {
                 match was.get(predicate) {
                     Some(_) if same_groups => {}
-                    Some(_) => meet(predicate, &new_side, Standing::Absent, new.clone()),
-                    None => meet(predicate, &new_side, old_side.other(predicate), new.clone()),
+                    Some(_) => meet(predicate, &new_side, Standing::Absent.into(), new.clone()),
+                    None => {
+                        let was = old_side.other(predicate).into();
+                        meet(predicate, &new_side, was, new.clone());
+                    }
                 }
             }
             changed.sort_by(|a, b| {
@@ -182,6 +200,10 @@ impl Diff {
         if !self.warnings.is_empty() {
             page.push('\n');
         }
+        if let Some(people) = &self.people {
+            page += &people.text(palette);
+            page.push('\n');
+        }
         page += &self.summary().text(0);
         page += &self.about_unchanged();
         for (title, shown, more) in self.sections(top) {
@@ -202,6 +224,10 @@ impl Diff {
         for warning in &self.warnings {
             page += &format!("> {}\n\n", escape(warning));
         }
+        if let Some(people) = &self.people {
+            page += &people.markdown();
+            page.push('\n');
+        }
         page += &self.summary().markdown();
         page += &self.about_unchanged();
         for (title, shown, _) in self.sections(top) {
@@ -214,13 +240,21 @@ impl Diff {
         page
     }
 
-    fn about_unchanged(&self) -> String {
+    /// The comparison as one HTML page that needs nothing else.
+    pub fn html(&self, top: usize) -> String {
+        crate::html::comparison(self, top)
+    }
+
+    pub(crate) fn about_unchanged(&self) -> String {
         let unchanged = count(self.unchanged as u64);
         format!("\n{unchanged} findings are unchanged.\n")
     }
 
     /// By definition with changes: its title, the first of each sort, and how many more there are.
-    fn sections(&self, top: usize) -> impl Iterator<Item = (&str, Vec<&Changed>, usize)> {
+    pub(crate) fn sections(
+        &self,
+        top: usize,
+    ) -> impl Iterator<Item = (&str, Vec<&Changed>, usize)> {
         let definitions = self.definitions.iter().zip(&self.titles);
         definitions.filter_map(move |(id, title)| {
             let all: Vec<&Changed> = self
@@ -238,13 +272,14 @@ impl Diff {
     }
 
     /// The counts by definition.
-    fn summary(&self) -> Grid {
-        const SORTS: [(Change, &str); 5] = [
+    pub(crate) fn summary(&self) -> Grid {
+        const SORTS: [(Change, &str); 6] = [
             (Change::Appeared, "appeared"),
             (Change::Grew, "grew"),
             (Change::Turned, "turned"),
             (Change::Shrank, "shrank"),
             (Change::Vanished, "vanished"),
+            (Change::LevelledDown, "levelled down"),
         ];
         let sorts = SORTS.map(|(_, name)| (name, Side::Right));
         let mut grid = Grid::new([("definition", Side::Left)].into_iter().chain(sorts));
@@ -279,6 +314,7 @@ impl Changed {
             Change::Turned => ("~", palette.who),
             Change::Shrank => ("v", palette.fair),
             Change::Vanished => ("-", palette.fair),
+            Change::LevelledDown => ("=", palette.bias),
         };
         format!(
             "{} {}\n    {} -> {}  [{}]",
@@ -349,6 +385,43 @@ fn compare(old: &Standing, new: &Standing) -> Option<Option<Change>> {
     })
 }
 
+/// How a finding stands, and how its groups fare.
+#[derive(Clone)]
+struct Assessed {
+    standing: Standing,
+    assessment: Option<Assessment>,
+}
+
+impl From<Standing> for Assessed {
+    fn from(standing: Standing) -> Self {
+        Self {
+            standing,
+            assessment: None,
+        }
+    }
+}
+
+/// Whether a gap narrowed because those who were better off lost, and nobody who was worse off gained.
+fn levelled_down(old: &Assessed, new: &Assessed) -> bool {
+    let (Some(old), Some(new)) = (&old.assessment, &new.assessment) else {
+        return false;
+    };
+    // The more, the better.
+    let fares = |value: &GroupValue| match value {
+        GroupValue::Cost(cost) => -cost,
+        value => value.number(),
+    };
+    let pairs = || old.values.iter().zip(&new.values).enumerate();
+    let moved = |was: &GroupValue, is: &GroupValue| match (fares(was), fares(is)) {
+        (was, is) if was == is => 0.0,
+        (was, is) => is - was,
+    };
+    let mut worse_off = pairs().filter(|(g, _)| old.against.contains(g));
+    let mut better_off = pairs().filter(|(g, _)| !old.against.contains(g));
+    !worse_off.any(|(_, (was, is))| moved(was, is) >= SCORE_GAP)
+        && better_off.any(|(_, (was, is))| moved(was, is) <= -SCORE_GAP)
+}
+
 /// One of the two audits, by the text of predicates.
 struct Audited<'a> {
     report: &'a Report<'a>,
@@ -377,7 +450,7 @@ impl<'a> Audited<'a> {
     }
 
     /// How each ranked subgroup stands under one definition.
-    fn standings(&self, column: &Column) -> HashMap<&str, Standing> {
+    fn standings(&self, column: &Column) -> HashMap<&str, Assessed> {
         let groups = &self.report.record.audit.groups;
         let ranked = column.ranking.ranked.iter();
         ranked
@@ -393,7 +466,12 @@ impl<'a> Audited<'a> {
                         passes: self.report.passes(column, ranked.subgroup),
                     },
                 };
-                (self.texts[ranked.subgroup].as_str(), standing)
+                let assessment = Some(ranked.assessment.clone());
+                let found = Assessed {
+                    standing,
+                    assessment,
+                };
+                (self.texts[ranked.subgroup].as_str(), found)
             })
             .collect()
     }
@@ -406,155 +484,4 @@ impl<'a> Audited<'a> {
             Standing::Absent
         }
     }
-}
-
-/// The definitions that were tested in one of the audits only: whether findings pass by them cannot be
-/// compared.
-fn tested_once(old: &Record, new: &Record, definitions: &[String]) -> Vec<String> {
-    let once = |is: &Record, is_not: &Record, when: &str| {
-        let ids = definitions.iter();
-        let ids: Vec<&str> = ids
-            .filter(|id| is.tests_of(id).is_some() && is_not.tests_of(id).is_none())
-            .map(String::as_str)
-            .collect();
-        (!ids.is_empty()).then(|| {
-            format!(
-                "tested {when} only, so that passing cannot be compared: {}; where budgets were chosen from the data, name the same ones in both audits (`report.budgets`)",
-                ids.join(", ")
-            )
-        })
-    };
-    let (before, now) = (once(old, new, "before"), once(new, old, "now"));
-    before.into_iter().chain(now).collect()
-}
-
-/// What keeps two audits from being compared like with like.
-fn warnings(old: &Record, new: &Record, definitions: &[String]) -> Vec<String> {
-    let mut warnings = tested_once(old, new, definitions);
-    let mut differ = |what: &str, old: String, new: String| {
-        if old != new {
-            warnings.push(format!("{what} differ: {old} before, {new} now"));
-        }
-    };
-    let groups = |record: &Record| {
-        let names: Vec<&str> = record.audit.groups.iter().map(|g| g.name.trim()).collect();
-        names.join(", ")
-    };
-    differ("the groups compared", groups(old), groups(new));
-    let (a, b) = (&old.audit.settings, &new.audit.settings);
-    let below = |record: &Record| {
-        let suppression = record.audit.suppression;
-        suppression.map_or_else(|| "none".to_owned(), |s| format!("below {}", s.k))
-    };
-    differ("the counts suppressed", below(old), below(new));
-    differ("the supports", a.support.to_string(), b.support.to_string());
-    differ(
-        "the least numbers of members",
-        a.min_members.to_string(),
-        b.min_members.to_string(),
-    );
-    let longest = |most: Option<usize>| most.map_or_else(|| "any".to_owned(), |n| n.to_string());
-    differ(
-        "the most items of a predicate",
-        longest(a.max_length),
-        longest(b.max_length),
-    );
-    differ(
-        "the rules of validity",
-        format!("{:?}", a.validity),
-        format!("{:?}", b.validity),
-    );
-    differ(
-        "the uses of ranges",
-        a.ranges.to_string(),
-        b.ranges.to_string(),
-    );
-    let alpha = |record: &Record| Some(record.evidence.as_ref()?.gathering.alpha);
-    if let (Some(a), Some(b)) = (alpha(old), alpha(new)) {
-        differ("the levels α at which findings pass", level(a), level(b));
-    }
-    let short = |record: &Record| {
-        let hash = record.data.sha256.as_deref()?;
-        Some(hash.get(..12).unwrap_or(hash).to_owned())
-    };
-    if let (Some(a), Some(b)) = (short(old), short(new)) {
-        differ("the data", a, b);
-    }
-    let by_name = |audit: &Audit| -> HashMap<String, Levels> {
-        let features = audit.features.iter();
-        features
-            .map(|levels| (levels.name.clone(), levels.clone()))
-            .collect()
-    };
-    let mut was = by_name(&old.audit);
-    for is in &new.audit.features {
-        match was.remove(&is.name) {
-            None => warnings.push(format!("feature {} is new", is.name)),
-            Some(was) => warnings.extend(levels_differ(&was, is)),
-        }
-    }
-    let mut gone: Vec<String> = was.into_keys().collect();
-    gone.sort();
-    warnings.extend(
-        gone.into_iter()
-            .map(|name| format!("feature {name} is gone")),
-    );
-    warnings
-}
-
-fn levels_differ(old: &Levels, new: &Levels) -> Vec<String> {
-    let mut warnings = Vec::new();
-    if old.weight != new.weight {
-        warnings.push(format!(
-            "the cost weights of {} differ: {} before, {} now",
-            new.name, old.weight, new.weight
-        ));
-    }
-    if format!("{:?}", old.distance) != format!("{:?}", new.distance) {
-        warnings.push(format!("the costs of {} differ", new.name));
-    }
-    if old.rules != new.rules {
-        warnings.push(format!("the rules about changing {} differ", new.name));
-    }
-    let labels = |levels: &Levels| -> Vec<String> {
-        let levels = levels.levels.iter();
-        levels.map(|level| level.label.clone()).collect()
-    };
-    let (was, is) = (labels(old), labels(new));
-    let bounds = |levels: &Levels| -> Vec<Option<(f64, f64)>> {
-        levels.levels.iter().map(|level| level.bounds).collect()
-    };
-    if was != is {
-        warnings.push(labels_differ(new, &was, &is));
-    } else if bounds(old) != bounds(new) {
-        warnings.push(format!(
-            "the bins of {} are called the same and reach from elsewhere to elsewhere",
-            new.name
-        ));
-    }
-    warnings
-}
-
-fn labels_differ(new: &Levels, was: &[String], is: &[String]) -> String {
-    let missing = |from: &[String], other: &[String]| -> String {
-        let some: Vec<&str> = from
-            .iter()
-            .filter(|label| !other.contains(label))
-            .map(|label| label.trim())
-            .collect();
-        let shown = some.iter().take(5).copied().collect::<Vec<_>>().join(", ");
-        match some.len() {
-            0 => "none".to_owned(),
-            n if n > 5 => format!("{shown} and {} more", n - 5),
-            _ => shown,
-        }
-    };
-    let binned = matches!(new.kind, facts_engine::population::Kind::Binned(_));
-    let what = if binned { "bins" } else { "levels" };
-    format!(
-        "the {what} of {} differ: only before: {}; only now: {}; findings that name them cannot meet",
-        new.name,
-        missing(was, is),
-        missing(is, was)
-    )
 }
