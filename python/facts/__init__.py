@@ -8,6 +8,8 @@ definitions of fairness of recourse, for any model::
 
     audit = facts.audit(pipeline, X, protected="sex", favourable=1)
     audit                                    # in a notebook: a summary
+    print(audit.verdict)                     # is it fair, and to whom not
+    audit.stories                            # who loses most, and why
     audit.show(3)                            # the worst subgroups, in words
     audit.rank()                             # all of them, as a frame like X
     audit.to_html("report.html")             # everything, for a browser
@@ -17,6 +19,7 @@ definitions of fairness of recourse, for any model::
 
 from __future__ import annotations
 
+from facts._answer import Story, Verdict, Why
 from facts._audit import Audit, audit, load
 from facts._facts import __version__, explain_config
 from facts._levels import Bin
@@ -30,7 +33,10 @@ __all__ = [
     "FactsWarning",
     "ModelError",
     "OutputError",
+    "Story",
     "UsageError",
+    "Verdict",
+    "Why",
     "__version__",
     "audit",
     "explain_config",

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar, over
 import numpy as np
 
 from facts import _facts, _frames, _html, _models, _plot
+from facts._answer import Story, Verdict
 from facts._config import NO_EVIDENCE, configure, hidden
 from facts._levels import of_levels
 from facts._progress import Tell, teller
@@ -476,6 +477,55 @@ class Audit(Generic[F]):
         """Budgets chosen from the data: what it costs until half of a group achieves recourse."""
         return self._found.budgets()
 
+    # The answer
+
+    @cached_property
+    def _answer(self) -> dict[str, Any]:
+        told = self._found.answer()
+        if told is None:
+            raise UsageError("this audit was saved before there was an answer; make it again to have one")
+        answer: dict[str, Any] = json.loads(told)
+        return answer
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether it is fair, to whom not, and what that rests on."""
+        return Verdict.of(self._answer)
+
+    @property
+    def people(self) -> F:
+        """Who is refused and who has a way out, by group: counts, share with its interval, costs."""
+        return self._frame(self._found.answer_sheet("people"))
+
+    @property
+    def stories(self) -> list[Story]:
+        """Few findings about different people, that stand for all that pass; most people at a loss first."""
+        return [Story.of(row) for row in self._answer["stories"]]
+
+    @property
+    def drivers(self) -> F:
+        """Which characteristics go with the gap: global Shapley values of items, the widest first."""
+        return self._frame(self._found.answer_sheet("drivers"))
+
+    def plot_people(self, ax: Any = None) -> Any:
+        """Draws, by group, the share of the refused who have a way out, with its interval."""
+        return _plot.plot_people(self._answer["people"], ax)
+
+    def plot_story(self, number: int, ax: Any = None) -> Any:
+        """Draws the effectiveness–cost distributions of a story's subgroup.
+
+        Args:
+            number: The story's number, from 1.
+            ax: Axes to draw on. Default new ones.
+
+        Returns:
+            The axes.
+        """
+        stories = self.stories
+        if not 1 <= number <= len(stories):
+            raise UsageError(f"there is no story {number}: this audit has {len(stories)}")
+        return self.plot_ecd(stories[number - 1].subgroup, ax=ax)
+
     # Tables
 
     @property
@@ -609,7 +659,8 @@ class Audit(Generic[F]):
             choice: What to leave out, as on the command line: ``drop_fair`` (True),
                 ``drop_contained``, ``against="Female"``, ``all_actions``, ``at_least=0.3``
                 (effectiveness), ``at_most=10`` (cost), ``least_cost``,
-                ``where="occupation = Sales and age"``, ``passing`` (only findings that pass).
+                ``where="occupation = Sales and age"``, ``passing`` (only findings that pass), ``order="score"``
+                (the paper's; default most people at a loss first, when chance is given its due).
         """
         chosen = _choice(n, choice)
         ids = self._ids(self._headlines() if definitions is None else definitions)
@@ -621,9 +672,9 @@ class Audit(Generic[F]):
         return self._found.subgroup(self._place(subgroup))
 
     def summary(self) -> str:
-        """What a yes means, who is left out, groups, sizes and how each definition ranks, in words."""
-        text = self._found.overview(False)
-        return text if "Yes means" in text else f"Yes means: {self.favourable}\n{text}"
+        """The answer, then groups, sizes and how each definition ranks, in words."""
+        answer = self._found.first_screen(False)
+        return f"{answer}\n{self._found.overview(False)}"
 
     def diff(self, older: Audit[Any], n: int = 10) -> str:
         """Which findings appeared, vanished, grew or shrank since an older audit, in words."""
@@ -775,6 +826,7 @@ _CHOICE: dict[str, Any] = {
     "least_cost": False,
     "where": None,
     "passing": False,
+    "order": "people",
 }
 
 

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from facts.errors import UsageError
+
 if TYPE_CHECKING:
     from facts._audit import Audit
 
@@ -49,6 +51,7 @@ def summary(audit: Audit[Any], top: int = 1) -> str:
     return "".join(
         [
             f"<div><p>{head}</p>",
+            _answer(audit),
             f"<p>Yes means: <b>{escape(audit.favourable)}</b>.{left_out}</p>",
             _table(("group", "people", "affected", "share"), groups, numbers={1, 2, 3}),
             "<p>The most unfair subgroup by each definition:</p>",
@@ -58,6 +61,17 @@ def summary(audit: Audit[Any], top: int = 1) -> str:
             "<p><code>.show()</code> says them in words, <code>.to_html(path)</code> writes everything.</p></div>",
         ]
     )
+
+
+def _answer(audit: Audit[Any], stories: int = 3) -> str:
+    """The verdict and the first stories; nothing in audits that have no answer."""
+    try:
+        verdict = audit.verdict
+    except UsageError:
+        return ""
+    told = "".join(f"<li>{escape(story.sentence)}</li>" for story in audit.stories[:stories])
+    said = f"<p><b>{escape(verdict.words)}.</b> {escape(verdict.headline)} {escape(verdict.reason)}</p>"
+    return said + (f"<ol>{told}</ol>" if told else "")
 
 
 def _table(

@@ -8,7 +8,9 @@ use facts_engine::definitions;
 use facts_models::ModelSpec;
 use facts_report::sheets::{self, Sheet, Shows};
 use facts_report::text::{self, Palette};
-use facts_report::{Choice, Diff, ModelOrigin, Order, Record, Report, Showing, evidence, overview};
+use facts_report::{
+    Choice, Diff, ModelOrigin, Order, Record, Report, Showing, answer, evidence, overview,
+};
 use facts_run::files::Files;
 use facts_run::{
     Config, Failure, FromCode, Silent, definitions_for, files, own_definitions, paper_and_own,
@@ -164,7 +166,14 @@ fn choice(chosen: &Bound<'_, PyAny>) -> PyResult<Choice> {
         min_effectiveness: chosen.get_item("at_least")?.extract()?,
         max_cost: chosen.get_item("at_most")?.extract()?,
         least_cost: chosen.get_item("least_cost")?.extract()?,
-        order: Order::Score,
+        order: order(chosen.py(), &chosen.get_item("order")?.extract::<String>()?)?,
+    })
+}
+
+fn order(py: Python<'_>, name: &str) -> PyResult<Order> {
+    Order::named(name).ok_or_else(|| {
+        let names = Order::NAMES.join(" or ");
+        failure::usage(py, format!("findings are ordered by {names}, not `{name}`"))
     })
 }
 
@@ -201,6 +210,38 @@ impl Audit {
                 .map(|one| audit.text(&one.predicate)).collect::<Vec<_>>(),
         });
         serde_json::to_string(&about).map_err(|error| failure::data(py, error))
+    }
+
+    /// What the audit comes to, as JSON; none in audits that were saved before there was an answer.
+    fn answer(&self, py: Python<'_>) -> PyResult<Option<String>> {
+        let report = self.report(py, None)?;
+        let answered = report.answered();
+        let text = answered.map(|answered| serde_json::to_string(&answered.document()));
+        text.transpose().map_err(|error| failure::data(py, error))
+    }
+
+    /// The answer in at most 30 lines.
+    fn first_screen(&self, py: Python<'_>, colour: bool) -> PyResult<String> {
+        let report = self.report(py, None)?;
+        Ok(by_keywords(&answer::first_screen(
+            &report,
+            &[],
+            palette(colour),
+        )))
+    }
+
+    /// A part of the answer as a table: people, stories or drivers.
+    fn answer_sheet(&self, py: Python<'_>, part: &str) -> PyResult<Batch> {
+        let make = match part {
+            "people" => sheets::people,
+            "stories" => sheets::stories,
+            "drivers" => sheets::drivers,
+            other => {
+                let message = format!("an answer has people, stories and drivers, not `{other}`");
+                return Err(failure::usage(py, message));
+            }
+        };
+        self.sheet(py, None, make)
     }
 
     /// The definitions that the audit is reported by, as (id, title).

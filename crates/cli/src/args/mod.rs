@@ -146,6 +146,8 @@ Examples:
 /// What can be explained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Topic {
+    /// What the first screen says: a way out, at a loss, stories, why, the verdict
+    Answer,
     /// Model strings: onnx:model.onnx, exec:python predict.py, …
     Models,
     /// The six definitions of fairness and how to write them

@@ -1,4 +1,4 @@
-//! `facts explain`: model strings, definitions, evidence, the configuration.
+//! `facts explain`: the answer, model strings, definitions, evidence, the configuration.
 
 use std::process::ExitCode;
 
@@ -14,6 +14,7 @@ pub(crate) fn explain(topic: Topic) -> Result<ExitCode, Failure> {
     let page = match topic {
         Topic::Models => models(),
         Topic::Definitions => definitions(),
+        Topic::Answer => include_str!("answer.txt").to_owned(),
         Topic::Evidence => include_str!("evidence.txt").to_owned(),
         Topic::Config => facts_run::config::REFERENCE.to_owned(),
     };

@@ -104,7 +104,7 @@ pub struct StoryDefinition {
 
 /// The answer as JSON holds it.
 #[derive(Serialize)]
-pub(crate) struct AnswerDocument<'a> {
+pub struct AnswerDocument<'a> {
     verdict: &'a Option<Verdict>,
     verdict_words: String,
     headline: String,
@@ -131,7 +131,7 @@ pub struct DriverRow {
 
 impl Answered<'_> {
     /// The answer as JSON holds it.
-    pub(crate) fn document(&self) -> AnswerDocument<'_> {
+    pub fn document(&self) -> AnswerDocument<'_> {
         AnswerDocument {
             verdict: &self.answer.verdict,
             verdict_words: words::verdict(self),

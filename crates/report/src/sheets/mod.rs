@@ -2,6 +2,7 @@
 //! paper's tables. What [`csv`](crate::csv) and [`parquet`](crate::parquet) write, and what becomes a
 //! data frame.
 
+mod answer;
 mod evidence;
 
 use std::sync::Arc;
@@ -11,6 +12,7 @@ use arrow_schema::{ArrowError, Field, Schema};
 use facts_engine::distribution::{Count, Subgroup, Viewpoint};
 use facts_engine::evidence::Tested;
 
+pub use self::answer::{drivers, people, stories};
 pub use self::evidence::{hold_out, intervals, stability, tests};
 use crate::finding::finding_id;
 use crate::report::Report;
