@@ -57,7 +57,7 @@ fn main() -> Result<(), Failure> {
     writeln!(
         record,
         "# Telling findings from chance: Adult, sex protected, support 1 %, 2 threads\n\n\
-         Reproduction by `cargo bench -p facts-verification --bench evidence` on {}.\n\n\
+         Made by `cargo bench -p facts-verification --bench evidence` on {}.\n\n\
          | what | |\n| --- | --- |\n\
          | the audit itself, from files to twelve columns ranked | {audit_seconds:.2} s |\n\
          | {} joint shuffles of all {} subgroups under all {} columns | {seconds:.2} s |",

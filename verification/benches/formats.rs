@@ -47,7 +47,7 @@ fn main() {
 
     let mut record = format!(
         "# One audit, every form of a model: Adult, sex protected, support 5 %\n\n\
-         Reproduction by `cargo bench -p facts-verification --bench formats` on {}, on {}, with {}.\n\n\
+         Made by `cargo bench -p facts-verification --bench formats` on {}, on {}, with {}.\n\n\
          Rows a second: one call of `Model::predict` with one batch of {} rows, the median of \
          {repeats}. Programs and servers split it among their workers (programs: as many as cores, \
          at most 4; servers: 4 requests at a time). The audit: from the population to all \

@@ -35,7 +35,7 @@ fn main() -> Result<(), Failure> {
     )?;
     writeln!(
         record,
-        "Reproduction by `cargo bench -p facts-verification --bench record` on {}.\n",
+        "Made by `cargo bench -p facts-verification --bench record` on {}.\n",
         machine()
     )?;
 

@@ -26,7 +26,7 @@ fn main() -> Result<(), Failure> {
     let repeats = asked.as_deref().map_or(Ok(REPEATS), str::parse)?;
     let mut page = format!(
         "# Simulations: is chance taken for a finding, is what is there found?\n\n\
-         Reproduction by `cargo run --release -p facts-verification --example simulations`, with {} \
+         Made by `cargo run --release -p facts-verification --example simulations`, with {} \
          repeats where there is\nnothing to find and {repeats} where there is something.\n\
          In each repeat people are made up (`verification/src/simulation.rs` says how), subgroups and \
          actions are mined\nfrom the start, and everything is tested. `verification/tests/evidence.rs` \

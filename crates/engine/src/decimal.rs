@@ -28,9 +28,7 @@ impl Decimal {
     /// `0.1 + 0.2` is written `0.30000000000000004`, and that is what is kept.
     pub fn from_f64(value: f64) -> Result<Self, Error> {
         if !value.is_finite() {
-            return Err(Error::NotADecimal {
-                text: value.to_string(),
-            });
+            return Err(Error::NotADecimal(value.to_string()));
         }
         format!("{value}").parse()
     }
@@ -72,9 +70,7 @@ impl FromStr for Decimal {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        let refuse = || Error::NotADecimal {
-            text: text.to_owned(),
-        };
+        let refuse = || Error::NotADecimal(text.to_owned());
         let trimmed = text.trim();
         let (mantissa, exponent) = match trimmed.split_once(['e', 'E']) {
             Some((mantissa, exponent)) => {

@@ -13,12 +13,9 @@ pub enum Error {
     // Numbers the user gives.
     /// Text that is not a plain decimal.
     #[error(
-        "`{text}` is not a decimal number of at most 18 digits after the point; write it like 0.05"
+        "`{0}` is not a decimal number of at most 18 digits after the point; write it like 0.05"
     )]
-    NotADecimal {
-        /// What was given.
-        text: String,
-    },
+    NotADecimal(String),
     /// A share outside (0, 1].
     #[error("{what} is {value}, but must be above 0 and at most 1; write one percent as 0.01")]
     ShareOutOfRange {
@@ -62,12 +59,9 @@ pub enum Error {
     },
     /// A column with two roles.
     #[error(
-        "column `{column}` is declared twice; a column is one feature, or protected, or the weight, or context"
+        "column `{0}` is declared twice; a column is one feature, or protected, or the weight, or context"
     )]
-    DeclaredTwice {
-        /// The column.
-        column: String,
-    },
+    DeclaredTwice(String),
     /// No feature was declared.
     #[error("no feature is declared; declare the columns that people can differ in")]
     NoFeatures,
@@ -115,14 +109,6 @@ pub enum Error {
         linked: String,
         /// The declared features.
         known: Vec<String>,
-    },
-    /// Only up and only down.
-    #[error(
-        "feature `{feature}` may only increase and only decrease; declare it immutable if it may not change"
-    )]
-    TwoDirections {
-        /// The feature.
-        feature: String,
     },
     /// A weight of a feature in the cost that is no number from 0 up.
     #[error("feature `{feature}` has cost weight {weight}; give a finite number of at least 0")]
@@ -214,12 +200,9 @@ pub enum Error {
     },
     /// A text column whose raw numbers are to be moved.
     #[error(
-        "column `{column}` holds text, so its numbers cannot be moved between bins; read the column as a number, or let the model see the bin's label"
+        "column `{0}` holds text, so its numbers cannot be moved between bins; read the column as a number, or let the model see the bin's label"
     )]
-    TextCannotMove {
-        /// The column.
-        column: String,
-    },
+    TextCannotMove(String),
     /// A missing value where none is allowed.
     #[error(
         "column `{column}`, row {row}: the value is missing; say what to do with missing values of this feature: drop the row, or treat them as a level"
@@ -232,12 +215,9 @@ pub enum Error {
     },
     /// A category that is called like the missing level.
     #[error(
-        "feature `{feature}` has a category named `missing` and missing values too; list `missing` among the missing codes, or drop the rows with missing values"
+        "feature `{0}` has a category named `missing` and missing values too; list `missing` among the missing codes, or drop the rows with missing values"
     )]
-    MissingLabelTaken {
-        /// The feature.
-        feature: String,
-    },
+    MissingLabelTaken(String),
     /// A weight that is no whole number from 0 up.
     #[error(
         "weight column `{column}`, row {row}: {value} is not a whole number of people; weights are 0, 1, 2, …"
@@ -252,22 +232,16 @@ pub enum Error {
     },
     /// More people than can be counted.
     #[error(
-        "the weights up to row {row} add up to more than {} people, which cannot be counted; divide them by their common factor",
-        u64::MAX
+        "the weights up to row {0} add up to more than {most} people, which cannot be counted; divide them by their common factor",
+        most = u64::MAX
     )]
-    TooManyPeople {
-        /// The row.
-        row: u64,
-    },
+    TooManyPeople(u64),
     /// More people in a subgroup than a permutation test can take.
     #[error(
-        "a subgroup has {people} people, and a permutation test takes no more than {}; divide the weights by their common factor, or gather no evidence",
-        u32::MAX
+        "a subgroup has {0} people, and a permutation test takes no more than {most}; divide the weights by their common factor, or gather no evidence",
+        most = u32::MAX
     )]
-    TooManyToPermute {
-        /// The people.
-        people: u64,
-    },
+    TooManyToPermute(u64),
     /// A value outside the order of an ordinal.
     #[error("column `{column}`, row {row}: `{label}` is not in the declared order ({}); add it to the order or list it among the missing codes", order.join(" < "))]
     NotInOrder {
@@ -361,20 +335,14 @@ pub enum Error {
 
     /// A part of a hold-out in which a group has too few affected people.
     #[error(
-        "group `{group}` has too few affected people for both parts of a hold-out; choose another share, merge groups, or leave the hold-out"
+        "group `{0}` has too few affected people for both parts of a hold-out; choose another share, merge groups, or leave the hold-out"
     )]
-    PartTooSmall {
-        /// The group.
-        group: String,
-    },
+    PartTooSmall(String),
     /// An audit that is counted again on a population with other levels.
     #[error(
-        "feature `{feature}` does not have the levels that it had when the audit was made; read the table with the same declaration and bins"
+        "feature `{0}` does not have the levels that it had when the audit was made; read the table with the same declaration and bins"
     )]
-    OtherLevels {
-        /// The feature.
-        feature: String,
-    },
+    OtherLevels(String),
 
     // The model and its answers.
     /// The model failed or answered nonsense.
@@ -382,20 +350,14 @@ pub enum Error {
     Model(#[from] ModelError),
     /// The model says yes to everybody.
     #[error(
-        "the model gives all {rows} people the favourable outcome: nobody is affected, so there is no recourse to audit; check which class is favourable"
+        "the model gives all {0} people the favourable outcome: nobody is affected, so there is no recourse to audit; check which class is favourable"
     )]
-    NobodyAffected {
-        /// People asked about.
-        rows: u64,
-    },
+    NobodyAffected(u64),
     /// The model says no to everybody.
     #[error(
-        "the model gives all {rows} people the unfavourable outcome: there is nobody to learn actions from; check which class is favourable"
+        "the model gives all {0} people the unfavourable outcome: there is nobody to learn actions from; check which class is favourable"
     )]
-    NobodyUnaffected {
-        /// People asked about.
-        rows: u64,
-    },
+    NobodyUnaffected(u64),
 
     // Size.
     /// Too many itemsets.
@@ -451,11 +413,8 @@ pub enum Error {
         fits: Option<f64>,
     },
     /// The watcher stopped the audit.
-    #[error("cancelled during {phase}")]
-    Cancelled {
-        /// Where it stopped.
-        phase: Phase,
-    },
+    #[error("cancelled during {0}")]
+    Cancelled(Phase),
     /// Threads could not be started.
     #[error("could not start {threads} threads: {why}")]
     Threads {
@@ -491,13 +450,8 @@ pub enum ModelError {
         remedy: &'static str,
     },
     /// A type of answer that cannot hold classes.
-    #[error(
-        "the model answered with values of type {data_type}; classes are booleans, numbers or text"
-    )]
-    NoClasses {
-        /// The Arrow type.
-        data_type: String,
-    },
+    #[error("the model answered with values of type {0}; classes are booleans, numbers or text")]
+    NoClasses(String),
     /// A column that the model needs and the table does not have, or holds in another type.
     #[error("the model cannot read column `{column}`: {why}")]
     Column {
@@ -509,6 +463,24 @@ pub enum ModelError {
     /// The model itself failed.
     #[error("the model failed: {0}")]
     Failed(String),
+}
+
+impl ModelError {
+    /// Refuses an answer that does not have one class a row.
+    pub fn check_rows(asked: usize, answered: usize) -> Result<(), Self> {
+        if asked == answered {
+            return Ok(());
+        }
+        Err(Self::WrongNumberOfRows { asked, answered })
+    }
+
+    /// A column that the model cannot read, and why.
+    pub fn column(column: impl Into<String>, why: impl Into<String>) -> Self {
+        Self::Column {
+            column: column.into(),
+            why: why.into(),
+        }
+    }
 }
 
 fn fitting(fits: &Option<f64>) -> String {

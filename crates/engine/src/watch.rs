@@ -42,12 +42,12 @@ impl<'a> Watch<'a> {
     }
 
     /// Reports progress; an error if the watcher wants the audit to stop.
-    pub fn tell(&self, phase: Phase, done: u64, total: u64) -> Result<(), Error> {
+    pub(crate) fn tell(&self, phase: Phase, done: u64, total: u64) -> Result<(), Error> {
         match self
             .callback
             .map(|tell| tell(Progress { phase, done, total }))
         {
-            Some(ControlFlow::Break(())) => Err(Error::Cancelled { phase }),
+            Some(ControlFlow::Break(())) => Err(Error::Cancelled(phase)),
             _ => Ok(()),
         }
     }

@@ -35,23 +35,14 @@ impl fmt::Display for Place {
 #[non_exhaustive]
 pub enum InputError {
     /// There is no such file.
-    #[error("{file}: no such file; check the path, which starts from the current folder")]
-    NotFound {
-        /// The file.
-        file: String,
-    },
+    #[error("{0}: no such file; check the path, which starts from the current folder")]
+    NotFound(String),
     /// The file may not be read.
-    #[error("{file}: permission denied; make the file readable for this user")]
-    PermissionDenied {
-        /// The file.
-        file: String,
-    },
+    #[error("{0}: permission denied; make the file readable for this user")]
+    PermissionDenied(String),
     /// The path is a folder.
-    #[error("{file} is a folder; name one file in it")]
-    Folder {
-        /// The folder.
-        file: String,
-    },
+    #[error("{0} is a folder; name one file in it")]
+    Folder(String),
     /// The operating system gave up on the file.
     #[error("{file} could not be read: {cause}")]
     Io {
@@ -80,19 +71,13 @@ pub enum InputError {
         compression: String,
     },
     /// The file has no content.
-    #[error("{file} is empty; check the path, or the command that writes it")]
-    Empty {
-        /// The file.
-        file: String,
-    },
+    #[error("{0} is empty; check the path, or the command that writes it")]
+    Empty(String),
     /// The file has columns and nothing in them.
     #[error(
-        "{file} has column names but no rows; check the export that wrote it (a CSV file whose first line is data has to be read without a header)"
+        "{0} has column names but no rows; check the export that wrote it (a CSV file whose first line is data has to be read without a header)"
     )]
-    NoRows {
-        /// The file.
-        file: String,
-    },
+    NoRows(String),
 
     /// A kind of file that is known and not read.
     #[error("{file} is {what}, which is not read; {advice}")]
@@ -186,18 +171,9 @@ pub enum InputError {
     },
     /// An encoding nobody has heard of.
     #[error(
-        "unknown encoding '{label}'; use a name such as utf-8, windows-1252, iso-8859-15, utf-16le or shift_jis"
+        "unknown encoding '{0}'; use a name such as utf-8, windows-1252, iso-8859-15, utf-16le or shift_jis"
     )]
-    UnknownEncoding {
-        /// Its name.
-        label: String,
-    },
-    /// A type that a CSV column cannot have.
-    #[error("unknown column type '{label}'; use boolean, int64, float64 or text")]
-    UnknownType {
-        /// Its name.
-        label: String,
-    },
+    UnknownEncoding(String),
     /// Bytes that are not text in the file's encoding.
     #[error("{at}: the bytes {bytes} are not {encoding}; {advice}")]
     InvalidBytes {
@@ -228,20 +204,14 @@ pub enum InputError {
     },
     /// A quote that is opened and not closed.
     #[error(
-        "{at}: the quote that opens here is never closed; close it, or read without quotes if they are plain text in this file"
+        "{0}: the quote that opens here is never closed; close it, or read without quotes if they are plain text in this file"
     )]
-    UnclosedQuote {
-        /// Where it opens.
-        at: Place,
-    },
+    UnclosedQuote(Place),
     /// A quoted field that goes on after its closing quote.
     #[error(
-        "{at}: text after the closing quote; write a quote inside a quoted field twice, or read without quotes if they are plain text in this file"
+        "{0}: text after the closing quote; write a quote inside a quoted field twice, or read without quotes if they are plain text in this file"
     )]
-    TextAfterQuote {
-        /// Where.
-        at: Place,
-    },
+    TextAfterQuote(Place),
     /// A line of many megabytes.
     #[error(
         "{at}: the row that starts here is longer than {megabytes} MiB; check that this is a text file, and its quotes"
@@ -278,9 +248,9 @@ impl InputError {
             };
         }
         match cause.kind() {
-            io::ErrorKind::NotFound => Self::NotFound { file },
-            io::ErrorKind::PermissionDenied => Self::PermissionDenied { file },
-            io::ErrorKind::IsADirectory => Self::Folder { file },
+            io::ErrorKind::NotFound => Self::NotFound(file),
+            io::ErrorKind::PermissionDenied => Self::PermissionDenied(file),
+            io::ErrorKind::IsADirectory => Self::Folder(file),
             _ => Self::Io { file, cause },
         }
     }

@@ -101,7 +101,7 @@ pub fn open(source: impl Into<Source>, options: &Options) -> Result<Table, Input
     let (name, mut input) = Input::open(source.into())?;
     let head = input.head().map_err(|e| InputError::io(&name, e))?;
     if head.is_empty() {
-        return Err(InputError::Empty { file: name });
+        return Err(InputError::Empty(name));
     }
     let (schema, batches) = match format::detect(&name, &head, options.format)? {
         Format::Csv => csv::open(&name, input, options)?,
@@ -128,7 +128,7 @@ impl Table {
         let mut batches = batches.filter(|batch| !matches!(batch, Ok(b) if b.num_rows() == 0));
         let first = match batches.next() {
             Some(first) => first?,
-            None => return Err(InputError::NoRows { file: name }),
+            None => return Err(InputError::NoRows(name)),
         };
         Ok(Self {
             name,

@@ -18,6 +18,7 @@ use facts_engine::{Error, Words};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use crate::columns;
 use crate::error::OpenError;
 use crate::open::{self, Format, Input, InputKind, Opened, Spelling};
 
@@ -76,13 +77,13 @@ pub(crate) const FORMAT: Format = Format {
     prefix: "linear",
     usage: "model.json",
     about: "an intercept, a coefficient per level and per number, as JSON",
-    recognises: |path, start| {
+    recognises: Some(|path, start| {
         let names = open::top_names(start);
         let is_ours = |name: &String| PARTS.contains(&name.as_str());
         path.extension().is_some_and(|e| e == "json")
             && !names.is_empty()
             && names.iter().all(is_ours)
-    },
+    }),
     open: |rest, options| {
         let path = Path::new(rest);
         let text = std::fs::read_to_string(path).map_err(|error| OpenError::file(path, error))?;
@@ -165,10 +166,7 @@ impl AdditiveModel {
     fn terms(&self, columns: &[&Column]) -> Result<Vec<Term>, ModelError> {
         let find = |name: &str| {
             let found = columns.iter().position(|column| column.name() == name);
-            found.ok_or_else(|| ModelError::Column {
-                column: name.to_owned(),
-                why: "it is not among the columns that the model is given; declare it as a feature or as context".to_owned(),
-            })
+            found.ok_or_else(|| columns::not_given(name))
         };
         let mut terms = Vec::new();
         for (name, coefficients) in &self.levels {
@@ -186,15 +184,15 @@ impl AdditiveModel {
                 if let Some(missing) = self.missing_adds(name, value) {
                     return Ok(missing);
                 }
-                let number = value.number().ok_or_else(|| ModelError::Column {
-                    column: name.clone(),
-                    why: match value {
+                let number = value.number().ok_or_else(|| {
+                    let why = match value {
                         Value::Null => {
                             "it has a missing value, and a number is needed; drop such rows"
                                 .to_owned()
                         }
                         other => format!("`{}` is not a number", other.label()),
-                    },
+                    };
+                    ModelError::column(name, why)
                 })?;
                 Ok(coefficient * number)
             });
@@ -224,13 +222,10 @@ impl AdditiveModel {
         match (coefficients.get(&value.label()), self.unseen) {
             (Some(coefficient), _) if *value != Value::Null => Ok(*coefficient),
             (_, Unseen::Zero) => Ok(0.0),
-            (_, Unseen::Error) => Err(ModelError::Column {
-                column: column.to_owned(),
-                why: match value {
-                    Value::Null => "it has a missing value, for which there is no coefficient; drop such rows, or let unseen values add zero".to_owned(),
-                    other => format!("there is no coefficient for `{}`; add one, or let unseen values add zero", other.label()),
-                },
-            }),
+            (_, Unseen::Error) => Err(ModelError::column(column, match value {
+                Value::Null => "it has a missing value, for which there is no coefficient; drop such rows, or let unseen values add zero".to_owned(),
+                other => format!("there is no coefficient for `{}`; add one, or let unseen values add zero", other.label()),
+            })),
         }
     }
 
@@ -251,11 +246,8 @@ impl Model for AdditiveModel {
             let Some(array) = rows.column_by_name(name) else {
                 continue;
             };
-            let (column, column_codes) =
-                Column::of(name, array).map_err(|error| ModelError::Column {
-                    column: name.to_owned(),
-                    why: error.to_string(),
-                })?;
+            let (column, column_codes) = Column::of(name, array)
+                .map_err(|error| ModelError::column(name, error.to_string()))?;
             columns.push(column);
             codes.push(column_codes);
         }

@@ -7,92 +7,59 @@
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{
-    Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
-    UInt32Type, UInt64Type,
-};
 use arrow_array::{Array, ArrayRef, BooleanArray, Float64Array, StringArray};
 use arrow_schema::DataType;
 use facts_engine::flips::ModelError;
 use serde_json::Value;
+
+use crate::cells::Cells;
 
 /// From which probability on a model that answers with one says yes.
 const HALF: f64 = 0.5;
 
 /// Makes classes of an answer.
 pub(crate) fn classes(answer: ArrayRef, threshold: Option<f64>) -> Result<ArrayRef, ModelError> {
-    macro_rules! compared {
-        ($type:ty) => {
-            match threshold {
-                Some(threshold) => {
-                    let numbers = answer.as_primitive::<$type>().iter();
-                    above(numbers.map(|n| n.map(|n| n as f64)), threshold)
-                }
-                None => Ok(answer),
-            }
-        };
-    }
-    match answer.data_type() {
-        DataType::Float64 => {
-            let numbers = answer.as_primitive::<Float64Type>().iter().collect();
-            of_floats(answer, numbers, threshold)
-        }
-        DataType::Float32 => {
-            let numbers = answer.as_primitive::<Float32Type>().iter();
-            let numbers = numbers.map(|n| n.map(f64::from)).collect();
-            of_floats(answer, numbers, threshold)
-        }
-        DataType::Int8 => compared!(Int8Type),
-        DataType::Int16 => compared!(Int16Type),
-        DataType::Int32 => compared!(Int32Type),
-        DataType::Int64 => compared!(Int64Type),
-        DataType::UInt8 => compared!(UInt8Type),
-        DataType::UInt16 => compared!(UInt16Type),
-        DataType::UInt32 => compared!(UInt32Type),
-        DataType::UInt64 => compared!(UInt64Type),
+    let data_type = answer.data_type();
+    let no_classes = || ModelError::NoClasses(data_type.to_string());
+    if matches!(
+        data_type,
         DataType::Boolean
-        | DataType::Utf8
-        | DataType::LargeUtf8
-        | DataType::Utf8View
-        | DataType::Dictionary(_, _) => match threshold {
+            | DataType::Utf8
+            | DataType::LargeUtf8
+            | DataType::Utf8View
+            | DataType::Dictionary(_, _)
+    ) {
+        return match threshold {
             None => Ok(answer),
             Some(threshold) => Err(ModelError::Failed(format!(
-                "a threshold of {threshold} was given, but the model answers with classes ({}); leave the threshold out, or let the model answer with probabilities",
-                answer.data_type()
+                "a threshold of {threshold} was given, but the model answers with classes ({data_type}); leave the threshold out, or let the model answer with probabilities"
             ))),
-        },
-        other => Err(ModelError::NoClasses {
-            data_type: other.to_string(),
-        }),
+        };
     }
-}
-
-fn of_floats(
-    answer: ArrayRef,
-    numbers: Vec<Option<f64>>,
-    threshold: Option<f64>,
-) -> Result<ArrayRef, ModelError> {
+    if !data_type.is_numeric() {
+        return Err(no_classes());
+    }
+    let cells = Cells::new("answer", &answer).map_err(|_| no_classes())?;
+    let numbers = (0..answer.len()).map(|row| cells.exact(row).number());
     if let Some(threshold) = threshold {
-        return above(numbers.into_iter(), threshold);
+        return above(numbers, threshold);
     }
-    let all = |test: fn(f64) -> bool| numbers.iter().flatten().all(|&n| test(n));
+    let all = |test: fn(f64) -> bool| numbers.clone().flatten().all(test);
     if all(|n| n.fract() == 0.0) {
         return Ok(answer);
     }
-    if all(|n| (0.0..=1.0).contains(&n)) {
-        return above(numbers.into_iter(), HALF);
+    let outside = |n: &f64| !(0.0..=1.0).contains(n);
+    match (0..)
+        .zip(numbers.clone())
+        .find_map(|(row, n)| Some((row, n.filter(outside)?)))
+    {
+        None => above(numbers, HALF),
+        Some((row, number)) => Err(ModelError::NotAClass {
+            row: row + 1,
+            value: number.to_string(),
+            remedy: "and no probability between 0 and 1 either; if it is a score, give a threshold",
+        }),
     }
-    let (row, number) = numbers
-        .iter()
-        .enumerate()
-        .find_map(|(row, n)| Some((row, (*n)?)).filter(|(_, n)| !(0.0..=1.0).contains(n)))
-        // Not all are in the range, so one is outside.
-        .unwrap_or_default();
-    Err(ModelError::NotAClass {
-        row: row + 1,
-        value: number.to_string(),
-        remedy: "and no probability between 0 and 1 either; if it is a score, give a threshold",
-    })
 }
 
 /// Yes from the threshold on.

@@ -12,6 +12,7 @@ use arrow_array::types::{
 use arrow_array::{Array, ArrayRef, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field, Schema};
 use facts_engine::flips::ModelError;
+use serde::Serialize;
 
 /// The rows as the model knows them.
 ///
@@ -31,14 +32,9 @@ pub(crate) fn as_the_model_calls_them(
         Ok(())
     };
     for (input, column) in columns {
-        let array = rows
-            .column_by_name(column)
-            .ok_or_else(|| ModelError::Column {
-                column: column.clone(),
-                why: format!(
-                    "the model's input `{input}` is to be read from it, but the model is not given it; declare it as a feature or as context"
-                ),
-            })?;
+        let array = rows.column_by_name(column).ok_or_else(|| {
+            ModelError::column(column, format!("the model's input `{input}` is to be read from it, but the model is not given it; declare it as a feature or as context"))
+        })?;
         add(input, array)?;
     }
     for (field, array) in rows.schema_ref().fields().iter().zip(rows.columns()) {
@@ -53,10 +49,10 @@ pub(crate) fn as_the_model_calls_them(
 }
 
 /// The same values in a type that every Arrow library reads.
-fn plain(column: &str, array: &ArrayRef) -> Result<ArrayRef, ModelError> {
+pub(crate) fn plain(column: &str, array: &ArrayRef) -> Result<ArrayRef, ModelError> {
     if let Some(dictionary) = array.as_any_dictionary_opt() {
         let values = arrow_select::take::take(dictionary.values(), dictionary.keys(), None)
-            .map_err(|error| unreadable(column, &error.to_string()))?;
+            .map_err(|error| ModelError::column(column, error.to_string()))?;
         return plain(column, &values);
     }
     Ok(match array.data_type() {
@@ -66,15 +62,9 @@ fn plain(column: &str, array: &ArrayRef) -> Result<ArrayRef, ModelError> {
     })
 }
 
-fn unreadable(column: &str, why: &str) -> ModelError {
-    ModelError::Column {
-        column: column.to_owned(),
-        why: why.to_owned(),
-    }
-}
-
-/// One value.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// One value. In JSON a float keeps its point, so that it stays a float on the other side.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
 pub(crate) enum Cell<'a> {
     Null,
     Boolean(bool),
@@ -82,6 +72,18 @@ pub(crate) enum Cell<'a> {
     Unsigned(u64),
     Float(f64),
     Text(&'a str),
+}
+
+impl Cell<'_> {
+    /// The value as a number, if it is one.
+    pub(crate) fn number(self) -> Option<f64> {
+        match self {
+            Self::Integer(value) => Some(value as f64),
+            Self::Unsigned(value) => Some(value as f64),
+            Self::Float(value) => Some(value),
+            Self::Null | Self::Boolean(_) | Self::Text(_) => None,
+        }
+    }
 }
 
 /// A column whose cells can be looked at one by one.
@@ -101,7 +103,8 @@ impl<'a> Cells<'a> {
             .collect()
     }
 
-    fn new(name: &'a str, array: &'a dyn Array) -> Result<Self, ModelError> {
+    /// One column, of a type that [`plain`] makes.
+    pub(crate) fn new(name: &'a str, array: &'a dyn Array) -> Result<Self, ModelError> {
         macro_rules! numbers {
             ($type:ty, $cell:ident) => {
                 |array, row| Cell::$cell(array.as_primitive::<$type>().value(row).into())
@@ -122,10 +125,10 @@ impl<'a> Cells<'a> {
             DataType::Float64 => numbers!(Float64Type, Float),
             DataType::Utf8 => |array, row| Cell::Text(array.as_string::<i32>().value(row)),
             other => {
-                return Err(unreadable(
+                return Err(ModelError::column(
                     name,
-                    &format!(
-                        "values of type {other} cannot be sent as text; use booleans, numbers or text"
+                    format!(
+                        "values of type {other} cannot be given to the model; use booleans, numbers or text"
                     ),
                 ));
             }
@@ -150,12 +153,7 @@ impl<'a> Cells<'a> {
 
     /// Writes one value so that no other value is written alike, NaN and infinities included.
     pub(crate) fn write(&self, row: usize, bytes: &mut Vec<u8>) {
-        let cell = if self.array.is_null(row) {
-            Cell::Null
-        } else {
-            (self.cell)(self.array, row)
-        };
-        match cell {
+        match self.exact(row) {
             Cell::Null => bytes.push(0),
             Cell::Boolean(value) => bytes.extend([1, u8::from(value)]),
             Cell::Integer(value) => {
@@ -178,12 +176,17 @@ impl<'a> Cells<'a> {
         }
     }
 
-    /// One value; NaN and infinities are null.
-    pub(crate) fn get(&self, row: usize) -> Cell<'a> {
+    /// One value, NaN and infinities included.
+    pub(crate) fn exact(&self, row: usize) -> Cell<'a> {
         if self.array.is_null(row) {
             return Cell::Null;
         }
-        match (self.cell)(self.array, row) {
+        (self.cell)(self.array, row)
+    }
+
+    /// One value; NaN and infinities are null.
+    pub(crate) fn get(&self, row: usize) -> Cell<'a> {
+        match self.exact(row) {
             Cell::Float(value) if !value.is_finite() => Cell::Null,
             cell => cell,
         }

@@ -7,8 +7,9 @@ use std::collections::HashSet;
 use std::fmt;
 
 use arrow_schema::{DataType, Schema};
+use facts_engine::flips::ModelError;
 use facts_engine::population::{Column, Value};
-use strsim::levenshtein;
+use facts_engine::similar::probably_meant;
 
 use crate::open::{Input, InputKind, Spelling};
 
@@ -148,7 +149,7 @@ impl Fit {
             match found {
                 None => fit.missing.push(MissingColumn {
                     column: input.to_owned(),
-                    closest: closest(input, table),
+                    closest: probably_meant(input, table.iter().copied()).map(str::to_owned),
                 }),
                 Some(column) if column != input => fit.respelled.push(Respelled {
                     input: input.to_owned(),
@@ -312,26 +313,18 @@ pub(crate) fn find(input: &str, spelling: Spelling, table: &[&str]) -> Option<us
     }
 }
 
+/// What is wrong where no column feeds an input.
+pub(crate) fn not_given(column: &str) -> ModelError {
+    ModelError::column(
+        column,
+        "it is not among the columns that the model is given; declare it as a feature or as context, or say which column is this input of the model",
+    )
+}
+
 /// A name as a graph may hold it.
 fn spelled(name: &str) -> String {
     let kept = |c: char| c.is_alphanumeric() || c == '_' || c == '+';
     let letters = name.chars().map(|c| if kept(c) { c } else { '_' });
     let digit = name.starts_with(|c: char| c.is_ascii_digit());
     digit.then_some('_').into_iter().chain(letters).collect()
-}
-
-/// The table's column that is called almost so: capitals and punctuation count for nothing, and one
-/// letter in four may differ.
-fn closest(name: &str, table: &[&str]) -> Option<String> {
-    let plain = |name: &str| -> String {
-        let letters = name.chars().filter(|c| c.is_alphanumeric());
-        letters.flat_map(char::to_lowercase).collect()
-    };
-    let given = plain(name);
-    let near = table
-        .iter()
-        .map(|column| (levenshtein(&given, &plain(column)), column))
-        .min()
-        .filter(|&(steps, _)| steps <= given.chars().count() / 4);
-    near.map(|(_, column)| (*column).to_owned())
 }

@@ -25,9 +25,9 @@ pub(crate) const FORMAT: Format = Format {
     prefix: "lightgbm",
     usage: "model.txt",
     about: "a LightGBM text model with a binary objective",
-    recognises: |_, start| {
+    recognises: Some(|_, start| {
         start.starts_with(b"tree\nversion=") || start.starts_with(b"tree\r\nversion=")
-    },
+    }),
     open: |rest, options| {
         let path = Path::new(rest);
         Ok(TreeModel::open_lightgbm(path, options)?.opened(path))
@@ -37,9 +37,7 @@ pub(crate) const FORMAT: Format = Format {
 impl TreeModel {
     /// Reads a text model that LightGBM saved.
     pub fn open_lightgbm(path: &Path, options: &OpenOptions) -> Result<Self, OpenError> {
-        let bytes = std::fs::read(path).map_err(|error| OpenError::file(path, error))?;
-        let model = read(&bytes).map_err(|refused| refused.of(path, NAME))?;
-        Ok(model.with(options))
+        Self::open(path, options, NAME, read)
     }
 }
 
@@ -51,12 +49,8 @@ fn read(bytes: &[u8]) -> Result<TreeModel, Refused> {
 
     let mut trees = Ensemble::default();
     for (number, block) in file.trees.iter().enumerate() {
-        add(&mut trees, block, features.names.len()).map_err(|refused| match refused {
-            Refused::Damaged(why) => {
-                Refused::Damaged(format!("tree {number} (line {}): {why}", block.line))
-            }
-            other => other,
-        })?;
+        add(&mut trees, block, features.names.len())
+            .map_err(|refused| refused.in_tree(format_args!("{number} (line {})", block.line)))?;
     }
     let output = Output {
         precision: Precision::Double,
@@ -92,30 +86,30 @@ struct Section<'a> {
 }
 
 impl<'a> Section<'a> {
+    fn entry(&self, key: &str) -> Result<(usize, &'a str), String> {
+        let entry = self.entries.get(key).copied();
+        entry.ok_or_else(|| format!("there is no `{key}=`"))
+    }
+
     fn text(&self, key: &str) -> Result<&'a str, String> {
-        let entry = self.entries.get(key);
-        entry
-            .map(|(_, value)| *value)
-            .ok_or_else(|| format!("there is no `{key}=`"))
+        Ok(self.entry(key)?.1)
     }
 
     /// A number; `default` if the key is not there.
     fn number<T: FromStr>(&self, key: &str, default: Option<T>) -> Result<T, String> {
-        match (self.entries.get(key), default) {
-            (Some((line, text)), _) => text
-                .trim()
-                .parse()
-                .map_err(|_| format!("line {line}: `{key}={text}` is not a number")),
-            (None, Some(default)) => Ok(default),
-            (None, None) => Err(format!("there is no `{key}=`")),
+        match (self.entry(key), default) {
+            (Err(_), Some(default)) => Ok(default),
+            (entry, _) => {
+                let (line, text) = entry?;
+                let number = text.trim().parse();
+                number.map_err(|_| format!("line {line}: `{key}={text}` is not a number"))
+            }
         }
     }
 
     /// So many numbers.
     fn numbers<T: FromStr>(&self, key: &str, count: usize) -> Result<Vec<T>, String> {
-        let Some((line, text)) = self.entries.get(key) else {
-            return Err(format!("there is no `{key}=`"));
-        };
+        let (line, text) = self.entry(key)?;
         let numbers = text
             .split_ascii_whitespace()
             .map(|text| {
@@ -463,29 +457,22 @@ fn add(trees: &mut Ensemble, block: &Section<'_>, features: usize) -> Result<(),
             if threshold.is_nan() {
                 return Err(format!("split {at} has no threshold"));
             }
-            match decision[at] >> 2 & 3 {
+            let missing = decision[at] >> 2 & 3;
+            if missing == 3 {
+                return Err(format!(
+                    "split {at} has the decision type {}, which is not known",
+                    decision[at]
+                ));
+            }
+            Test::AtMost {
+                threshold,
                 // No missing values in training: they are taken for 0.
-                0 => Test::AtMost {
-                    threshold,
-                    missing_left: 0.0 <= threshold,
-                    zero_is_missing: false,
+                missing_left: if missing == 0 {
+                    0.0 <= threshold
+                } else {
+                    missing_left
                 },
-                1 => Test::AtMost {
-                    threshold,
-                    missing_left,
-                    zero_is_missing: true,
-                },
-                2 => Test::AtMost {
-                    threshold,
-                    missing_left,
-                    zero_is_missing: false,
-                },
-                _ => {
-                    return Err(format!(
-                        "split {at} has the decision type {}, which is not known",
-                        decision[at]
-                    ));
-                }
+                zero_is_missing: missing == 1,
             }
         };
         Ok(Place::Split {
@@ -542,7 +529,7 @@ mod tests {
         let text = std::str::from_utf8(TEXT).unwrap().replace('\n', "\r\n");
         let (ours, theirs) = (read(text.as_bytes()), read(TEXT));
         assert_eq!(ours.unwrap().inputs(), theirs.unwrap().inputs());
-        assert!((FORMAT.recognises)(Path::new("model"), text.as_bytes()));
+        assert!(FORMAT.fits(Path::new("model"), text.as_bytes()));
     }
 
     fn list(categories: usize) -> Vec<Category> {

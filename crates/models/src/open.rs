@@ -26,9 +26,9 @@ pub struct Format {
     pub usage: &'static str,
     /// One line about it, for help texts.
     pub about: &'static str,
-    /// Whether a file without a prefix is of this format, told by its name and its first bytes.
-    /// Must not claim a file that another format could claim too.
-    pub(crate) recognises: fn(path: &Path, start: &[u8]) -> bool,
+    /// Whether a file without a prefix is of this format, told by its name and its first bytes;
+    /// none if its models lie in no file. Must not claim a file that another format could claim too.
+    pub(crate) recognises: Option<fn(path: &Path, start: &[u8]) -> bool>,
     /// Opens what comes after the colon.
     pub(crate) open: fn(rest: &str, options: &OpenOptions) -> Result<Opened, OpenError>,
 }
@@ -37,6 +37,12 @@ impl Format {
     /// What a string of this format looks like: `onnx:model.onnx`.
     pub fn example(&self) -> String {
         format!("{}:{}", self.prefix, self.usage)
+    }
+
+    /// Whether a file is of this format, by its name and its first bytes.
+    pub(crate) fn fits(&self, path: &Path, start: &[u8]) -> bool {
+        self.recognises
+            .is_some_and(|recognises| recognises(path, start))
     }
 }
 

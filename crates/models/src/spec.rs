@@ -37,6 +37,15 @@ impl ModelSpec {
         *self == Self::Train
     }
 
+    /// Whether the model lies in a file: to know what it reads is to read the file.
+    pub fn is_file(&self) -> bool {
+        match self {
+            Self::Train => false,
+            Self::Format { format, .. } => format.recognises.is_some(),
+            Self::File(_) => true,
+        }
+    }
+
     /// What may name a file: all of it, or what comes after the format.
     fn rest(&self) -> Option<&str> {
         match self {
@@ -114,7 +123,7 @@ pub fn open(spec: &str, options: &OpenOptions) -> Result<Opened, OpenError> {
 fn recognised(path: &str) -> Result<&'static Format, OpenError> {
     let file = Path::new(path);
     let start = read_start(file).map_err(|error| OpenError::file(file, error))?;
-    let mut fitting = (FORMATS.iter()).filter(|format| (format.recognises)(file, &start));
+    let mut fitting = (FORMATS.iter()).filter(|format| format.fits(file, &start));
     match (fitting.next(), fitting.next()) {
         (Some(format), None) => Ok(format),
         _ => Err(unknown(path)),

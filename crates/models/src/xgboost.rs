@@ -33,7 +33,7 @@ pub(crate) const FORMAT: Format = Format {
     prefix: "xgboost",
     usage: "model.json",
     about: "an XGBoost model with a binary objective, as JSON or UBJSON",
-    recognises: |_, start| is_ubjson(start) || is_json(start),
+    recognises: Some(|_, start| is_ubjson(start) || is_json(start)),
     open: |rest, options| {
         let path = Path::new(rest);
         Ok(TreeModel::open_xgboost(path, options)?.opened(path))
@@ -43,9 +43,7 @@ pub(crate) const FORMAT: Format = Format {
 impl TreeModel {
     /// Reads a model that XGBoost saved as JSON or UBJSON.
     pub fn open_xgboost(path: &Path, options: &OpenOptions) -> Result<Self, OpenError> {
-        let bytes = std::fs::read(path).map_err(|error| OpenError::file(path, error))?;
-        let model = read(&bytes).map_err(|refused| refused.of(path, NAME))?;
-        Ok(model.with(options))
+        Self::open(path, options, NAME, read)
     }
 }
 
@@ -300,10 +298,7 @@ impl Learner {
         for (number, tree) in forest.trees[..used].iter().enumerate() {
             let weight = weights.as_ref().map_or(1.0, |weights| weights[number]);
             tree.add(&mut trees, weight, features)
-                .map_err(|refused| match refused {
-                    Refused::Damaged(why) => Refused::Damaged(format!("tree {number}: {why}")),
-                    other => other,
-                })?;
+                .map_err(|refused| refused.in_tree(number))?;
         }
         let inputs = trees.finish().into_iter().map(|feature| {
             let categorical = self.feature_types.get(feature).is_some_and(|t| t == "c");
@@ -608,11 +603,11 @@ mod tests {
     #[test]
     fn models_are_told_by_their_first_bytes() {
         for start in [JSON, UBJSON, b" {\n \"learner\": {", b"{i\x07learner"] {
-            assert!((FORMAT.recognises)(Path::new("model"), start));
+            assert!(FORMAT.fits(Path::new("model"), start));
         }
         let others: [&[u8]; 5] = [b"", b"{", b"{L", b"tree\nversion=v4", b"{\"intercept\": 1}"];
         for start in others {
-            assert!(!(FORMAT.recognises)(Path::new("model.json"), start));
+            assert!(!FORMAT.fits(Path::new("model.json"), start));
         }
     }
 }

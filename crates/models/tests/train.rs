@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use arrow_array::RecordBatch;
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
 use arrow_select::concat::concat_batches;
 use facts_models::AdditiveModel;
-use facts_models::train::{ClassWeights, TrainError, Training, accuracy, outcomes};
+use facts_models::train::{ClassWeights, TrainError, Training, accuracy};
 use serde_json::Value;
 
 fn folder() -> PathBuf {
@@ -24,8 +26,8 @@ fn read(file: &str) -> RecordBatch {
 /// The reference train part, and whether each outcome is favourable.
 fn table() -> (RecordBatch, Vec<bool>) {
     let label = read("y_train.csv.gz");
-    let name = label.schema().field(0).name().clone();
-    let favourable = outcomes(&label, &name, "1").unwrap();
+    let label = label.column(0).as_primitive::<Int64Type>().values();
+    let favourable = label.iter().map(|&outcome| outcome == 1).collect();
     (read("X_train.csv.gz"), favourable)
 }
 
@@ -109,7 +111,10 @@ fn what_cannot_be_trained_on_is_refused() {
     let nobody = vec![false; favourable.len()];
     let one = Training::default().fit(&table, &nobody);
     assert_eq!(one, Err(TrainError::OneOutcome));
-    let wage = outcomes(&table, "wage", "1").unwrap_err().to_string();
+    let wage = message(Training {
+        exclude: vec!["wage".to_owned()],
+        ..Training::default()
+    });
     assert!(
         wage.starts_with("there is no column `wage` to train on; the table has: age, Workclass,")
     );

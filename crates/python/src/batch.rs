@@ -4,11 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{
-    ArrowPrimitiveType, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
-    UInt8Type, UInt16Type, UInt32Type, UInt64Type,
-};
-use arrow_array::{Array, ArrayRef, RecordBatch, StructArray};
+use arrow_array::types::{ArrowPrimitiveType, Float32Type, Float64Type};
+use arrow_array::{Array, ArrayRef, RecordBatch, StructArray, downcast_integer};
 use arrow_schema::{DataType, Field};
 use numpy::{Element, IntoPyArray, PyArray1};
 use pyo3::exceptions::{PyIndexError, PyTypeError};
@@ -109,20 +106,18 @@ impl Batch {
             let missing: Vec<bool> = (0..column.len()).map(|i| column.is_null(i)).collect();
             missing.into_pyarray(py)
         });
-        let values = match column.data_type() {
+        macro_rules! integers {
+            ($type:ty) => {
+                numbers::<$type>(py, column)
+            };
+        }
+        let values = downcast_integer! {
+            column.data_type() => (integers),
             DataType::Boolean => {
                 let values = column.as_boolean().iter();
                 let values: Vec<bool> = values.map(|v| v.unwrap_or_default()).collect();
                 values.into_pyarray(py).into_any()
             }
-            DataType::Int8 => numbers::<Int8Type>(py, column),
-            DataType::Int16 => numbers::<Int16Type>(py, column),
-            DataType::Int32 => numbers::<Int32Type>(py, column),
-            DataType::Int64 => numbers::<Int64Type>(py, column),
-            DataType::UInt8 => numbers::<UInt8Type>(py, column),
-            DataType::UInt16 => numbers::<UInt16Type>(py, column),
-            DataType::UInt32 => numbers::<UInt32Type>(py, column),
-            DataType::UInt64 => numbers::<UInt64Type>(py, column),
             DataType::Float32 => numbers::<Float32Type>(py, column),
             DataType::Float64 => numbers::<Float64Type>(py, column),
             other => return Err(PyTypeError::new_err(format!("{other} is not a number"))),

@@ -21,14 +21,11 @@ pub enum AskError {
     )]
     NothingTested,
     /// Only findings that pass are wanted, by definitions that were not tested.
-    #[error("{} tested in this audit, so nothing can pass; audit again with `report.definitions` naming what is to be tested", match definitions.as_slice() {
+    #[error("{what} tested in this audit, so nothing can pass; audit again with `report.definitions` naming what is to be tested", what = match .0.as_slice() {
         [one] => format!("{one} was not"),
         _ => "none of these definitions was".to_owned(),
     })]
-    NotTested {
-        /// The definitions.
-        definitions: Vec<String>,
-    },
+    NotTested(Vec<String>),
     /// A condition on predicates that cannot be read.
     #[error("cannot read `{text}`: {why}")]
     Condition {
@@ -45,26 +42,17 @@ pub enum AskError {
     UnknownFinding(String),
     /// A common subgroup without actions.
     #[error(
-        "this subgroup is common ({members}), but no valid action was mined for it, so it is not ranked"
+        "this subgroup is common ({0}), but no valid action was mined for it, so it is not ranked"
     )]
-    NotRanked {
-        /// How many members it has in each group.
-        members: String,
-    },
+    NotRanked(String),
     /// A subgroup that there is not.
     #[error(
-        "no subgroup of this audit has exactly this predicate: it is not common to all groups at support {support}; subgroups can be searched by a condition"
+        "no subgroup of this audit has exactly this predicate: it is not common to all groups at support {0}; subgroups can be searched by a condition"
     )]
-    UnknownSubgroup {
-        /// The support of the audit.
-        support: String,
-    },
+    UnknownSubgroup(String),
     /// A form that there is not.
-    #[error("there is no form `{name}`; write one of: {}", FORMS.iter().map(|form| form.name).collect::<Vec<_>>().join(", "))]
-    UnknownForm {
-        /// What was given.
-        name: String,
-    },
+    #[error("there is no form `{0}`; write one of: {known}", known = FORMS.iter().map(|form| form.name).collect::<Vec<_>>().join(", "))]
+    UnknownForm(String),
     /// A form that could not be written.
     #[error("{form}: {why}")]
     Form {
@@ -152,9 +140,8 @@ impl Record {
         if (definitions.clone()).any(|id| self.tests_of(id).is_some()) {
             return Ok(());
         }
-        Err(AskError::NotTested {
-            definitions: definitions.map(str::to_owned).collect(),
-        })
+        let definitions = definitions.map(str::to_owned);
+        Err(AskError::NotTested(definitions.collect()))
     }
 
     /// The place of a subgroup, by its predicate or by the id of one of its findings by these
@@ -191,13 +178,9 @@ impl Record {
             Some(without) => {
                 let members = (audit.groups.iter().zip(&without.members))
                     .map(|(group, members)| format!("{} {}", count(*members), group.name.trim()));
-                AskError::NotRanked {
-                    members: members.collect::<Vec<_>>().join(", "),
-                }
+                AskError::NotRanked(members.collect::<Vec<_>>().join(", "))
             }
-            None => AskError::UnknownSubgroup {
-                support: audit.settings.support.to_string(),
-            },
+            None => AskError::UnknownSubgroup(audit.settings.support.to_string()),
         })
     }
 
@@ -225,9 +208,7 @@ impl Report<'_> {
     /// The report in one of the [`FORMS`], by its name.
     pub fn form(&self, name: &str, showing: &Showing) -> Result<Vec<u8>, AskError> {
         let known = FORMS.iter().find(|form| form.name == name);
-        let form = known.ok_or_else(|| AskError::UnknownForm {
-            name: name.to_owned(),
-        })?;
+        let form = known.ok_or_else(|| AskError::UnknownForm(name.to_owned()))?;
         (form.write)(self, showing).map_err(|why| AskError::Form {
             form: form.name,
             why,

@@ -329,11 +329,6 @@ struct Beside<'a> {
 impl Beside<'_> {
     fn counts(&self, record: &Record) -> Vec<CountRow> {
         let audit = self.audit;
-        let row = |what: &str, paper: Option<String>, facts: String| CountRow {
-            what: what.to_owned(),
-            paper,
-            facts,
-        };
         let by_group = |of: &dyn Fn(usize) -> u64| {
             let each = self.groups.map(|g| {
                 let name = audit.groups[g].name.trim();
@@ -344,57 +339,57 @@ impl Beside<'_> {
         };
         let sizes = &audit.sizes;
         let size = |n: usize| text::count(n as u64);
-        let mut rows = vec![row(
-            "people audited",
-            None,
-            by_group(&|g| audit.groups[g].people),
-        )];
-        if let Some(rates) = &record.base_rates {
-            let unfavourable = rates.groups.iter().map(|g| g.people - g.favourable).sum();
-            rows.push(row(
-                "with the unfavourable label; the paper's “affected”",
-                Some(text::count(self.published.affected)),
-                text::count(unfavourable),
-            ));
-        }
-        rows.push(row(
-            "affected: with the unfavourable prediction",
-            None,
-            by_group(&|g| audit.groups[g].affected),
-        ));
-        rows.push(row(
-            "subgroups common to both groups",
-            None,
-            size(sizes.common_subgroups),
-        ));
-        rows.push(row(
-            "with a valid action; the paper's “subgroups”",
-            Some(text::count(self.published.subgroups)),
-            size(audit.subgroups.len()),
-        ));
-        rows.push(row(
-            "itemsets of the unaffected",
-            None,
-            size(sizes.action_itemsets),
-        ));
-        rows.push(row(
-            "pairs of a subgroup and an action",
-            None,
-            size(sizes.pairs),
-        ));
-        rows.push(row("distinct changes", None, size(sizes.changes)));
+        let printed = |n: u64| Some(text::count(n));
+        let unfavourable = record.base_rates.as_ref().map(|rates| {
+            let refused = rates.groups.iter().map(|g| g.people - g.favourable);
+            text::count(refused.sum())
+        });
         let budgets = audit.automatic_budgets().unwrap_or_default();
         let budgets: Vec<String> = budgets.iter().map(|budget| text::number(*budget)).collect();
-        rows.push(row(
-            "automatic budgets",
-            Some(self.published.budgets.join(", ")),
-            if budgets.is_empty() {
-                "none".to_owned()
-            } else {
-                budgets.join(", ")
-            },
-        ));
-        rows
+        let budgets = if budgets.is_empty() {
+            "none".to_owned()
+        } else {
+            budgets.join(", ")
+        };
+        let people = by_group(&|g| audit.groups[g].people);
+        let affected = by_group(&|g| audit.groups[g].affected);
+        let common = size(sizes.common_subgroups);
+        let ranked = size(audit.subgroups.len());
+        let itemsets = size(sizes.action_itemsets);
+        let (paper_affected, paper_ranked) = (self.published.affected, self.published.subgroups);
+        let paper_budgets = Some(self.published.budgets.join(", "));
+        let rows = [
+            ("people audited", None, Some(people)),
+            (
+                "with the unfavourable label; the paper's “affected”",
+                printed(paper_affected),
+                unfavourable,
+            ),
+            (
+                "affected: with the unfavourable prediction",
+                None,
+                Some(affected),
+            ),
+            ("subgroups common to both groups", None, Some(common)),
+            (
+                "with a valid action; the paper's “subgroups”",
+                printed(paper_ranked),
+                Some(ranked),
+            ),
+            ("itemsets of the unaffected", None, Some(itemsets)),
+            (
+                "pairs of a subgroup and an action",
+                None,
+                Some(size(sizes.pairs)),
+            ),
+            ("distinct changes", None, Some(size(sizes.changes))),
+            ("automatic budgets", paper_budgets, Some(budgets)),
+        ];
+        let row = |(what, paper, facts): (&str, Option<String>, Option<String>)| {
+            let (what, facts) = (what.to_owned(), facts?);
+            Some(CountRow { what, paper, facts })
+        };
+        rows.into_iter().filter_map(row).collect()
     }
 
     fn name(&self, g: usize) -> &str {

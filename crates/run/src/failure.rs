@@ -139,7 +139,6 @@ impl From<facts_engine::Error> for Failure {
             | Error::UnknownGroup { .. }
             | Error::UnknownLink { .. }
             | Error::NeedsOrder { .. }
-            | Error::TwoDirections { .. }
             | Error::ImmutableMustChange { .. }
             | Error::BadFeatureWeight { .. }
             | Error::BadStep { .. }

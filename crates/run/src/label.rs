@@ -1,7 +1,7 @@
 //! The outcome: what really happened to people, and which of it is favourable.
 
 use facts_engine::Audit;
-use facts_engine::population::{EncodedColumn, Value};
+use facts_engine::population::{Column, EncodedColumn, Value};
 use facts_report::{BaseRate, BaseRates};
 
 use crate::config::Config;
@@ -15,8 +15,7 @@ pub(crate) struct Label {
     pub(crate) column: String,
     /// The favourable value, as the user writes it.
     pub(crate) favourable: String,
-    /// By code of the value: favourable or not; none where the outcome is missing.
-    outcomes: Vec<Option<bool>>,
+    missing_codes: Vec<String>,
 }
 
 impl Label {
@@ -32,32 +31,41 @@ impl Label {
         let Some(favourable) = said.map(|text| text.0.trim().to_owned()) else {
             return Ok(None);
         };
-        let codes = config.data.missing_codes.as_deref().unwrap_or_default();
-        let missing = label.column().missing(codes);
-        let outcomes: Vec<Option<bool>> = (values.iter().zip(missing))
-            .map(|(value, missing)| (!missing).then(|| value.reads_as(&favourable)))
-            .collect();
-        if !outcomes.contains(&Some(true)) {
+        let found = Self {
+            column: name.clone(),
+            favourable,
+            missing_codes: config.data.missing_codes.clone().unwrap_or_default(),
+        };
+        if !found.outcomes(label.column()).contains(&Some(true)) {
             if config.label.favourable.is_none() && !config.is_train() {
                 // The model's yes has another name, and nobody says what it is in the label.
                 return Ok(None);
             }
             return Err(Failure::usage(format!(
-                "the label `{name}` never has the favourable value `{favourable}`; it has: {}; write one of these as `label.favourable`",
+                "the label `{name}` never has the favourable value `{}`; it has: {}; write one of these as `label.favourable`",
+                found.favourable,
                 some(values)
             )));
         }
-        Ok(Some(Self {
-            column: name.clone(),
-            favourable,
-            outcomes,
-        }))
+        Ok(Some(found))
+    }
+
+    /// By code of the value: favourable or not; none where the outcome is missing.
+    fn outcomes(&self, column: &Column) -> Vec<Option<bool>> {
+        let values = column
+            .values()
+            .iter()
+            .zip(column.missing(&self.missing_codes));
+        values
+            .map(|(value, missing)| (!missing).then(|| value.reads_as(&self.favourable)))
+            .collect()
     }
 
     /// The rows of a table whose outcome is known, each with whether it is favourable.
     pub(crate) fn known(&self, label: &EncodedColumn) -> Vec<(usize, bool)> {
+        let outcomes = self.outcomes(label.column());
         let rows = label.codes().iter().enumerate();
-        rows.filter_map(|(row, &code)| Some((row, self.outcomes[code as usize]?)))
+        rows.filter_map(|(row, &code)| Some((row, outcomes[code as usize]?)))
             .collect()
     }
 
@@ -70,6 +78,7 @@ impl Label {
         suppress_below: Option<u64>,
     ) -> Result<Option<BaseRates>, Failure> {
         let label = people.table.column(&self.column)?;
+        let outcomes = self.outcomes(label.column());
         let mut rates: Vec<BaseRate> = (audit.groups.iter())
             .map(|group| BaseRate {
                 name: group.name.clone(),
@@ -86,7 +95,7 @@ impl Label {
                 continue;
             };
             rates[group].people += weight;
-            if label.value(row).reads_as(&self.favourable) {
+            if outcomes[label.codes()[row] as usize] == Some(true) {
                 rates[group].favourable += weight;
             }
         }

@@ -12,9 +12,6 @@ use crate::listener::Listener;
 use crate::model;
 use crate::table::Table;
 
-/// Formats whose models lie in a file: to know what they read is to read the file.
-const FILES: [&str; 4] = ["onnx", "lightgbm", "xgboost", "linear"];
-
 /// What an audit would be about.
 #[derive(Debug)]
 pub struct Outlook {
@@ -53,12 +50,8 @@ pub fn outlook(
     table: &Table,
     listener: &dyn Listener,
 ) -> Result<Outlook, Failure> {
-    let is_file = match &config.model.spec {
-        Some(ModelSpec::Format { format, .. }) => FILES.contains(&format.prefix),
-        Some(ModelSpec::File(_)) => true,
-        Some(ModelSpec::Train) | None => false,
-    };
-    let inputs = if is_file {
+    let spec = config.model.spec.as_ref();
+    let inputs = if spec.is_some_and(ModelSpec::is_file) {
         model::open(config, listener)?.inputs
     } else {
         None

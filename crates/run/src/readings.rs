@@ -82,12 +82,7 @@ fn answered(model: &dyn Model, people: &People<'_>) -> Result<Outcomes, Failure>
     let population = &people.population;
     let profiles = 0..population.profiles().min(MOST_PROFILES);
     let answer = model.predict(&population.model_rows(profiles.clone()))?;
-    if answer.len() != profiles.len() {
-        return Err(Failure::from(ModelError::WrongNumberOfRows {
-            asked: profiles.len(),
-            answered: answer.len(),
-        }));
-    }
+    ModelError::check_rows(profiles.len(), answer.len())?;
     let (column, codes) = Column::of("answer", &answer)?;
     let is_share = |value: &&Value| matches!(value, Value::Float(number) if number.fract() != 0.0);
     if let Some(share) = column.values().iter().find(is_share) {

@@ -50,11 +50,9 @@ impl Table {
         data: &config::Data,
     ) -> Result<Self, Failure> {
         let table = Self::from_source(Source::reader(name, bytes), data)?;
-        let mut hash = Sha256::new();
-        hash.update(bytes);
         let origin = Origin {
             name: name.to_owned(),
-            sha256: Some(hex(hash)),
+            sha256: Some(hex(&Sha256::digest(bytes))),
         };
         Ok(Self { origin, ..table })
     }
@@ -151,17 +149,14 @@ pub(crate) fn sha256(path: &Path) -> Result<String, Failure> {
     let (mut hash, mut buffer) = (Sha256::new(), vec![0; 1 << 16]);
     loop {
         match file.read(&mut buffer).map_err(refuse)? {
-            0 => return Ok(hex(hash)),
+            0 => return Ok(hex(&hash.finalize())),
             n => hash.update(&buffer[..n]),
         }
     }
 }
 
-fn hex(hash: Sha256) -> String {
-    hash.finalize()
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+fn hex(hash: &[u8]) -> String {
+    hash.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn options(data: &config::Data) -> Result<Options, Failure> {
@@ -180,9 +175,7 @@ fn options(data: &config::Data) -> Result<Options, Failure> {
         nulls: data.nulls.clone(),
         duplicates: data.duplicates.unwrap_or(Duplicates::Refuse),
         trim: data.trim.unwrap_or(true),
-        types: (data.types.iter())
-            .map(|(column, kind)| (column.clone(), *kind))
-            .collect(),
+        types: data.types.clone(),
         ..CsvOptions::default()
     };
     if data.quote.as_deref() == Some("") {

@@ -94,10 +94,10 @@ impl Run<'_> {
         let by_group = self.by_group(favourable);
         let everybody = || by_group.people.iter().sum();
         if by_group.affected.iter().all(Vec::is_empty) {
-            return Err(Error::NobodyAffected { rows: everybody() });
+            return Err(Error::NobodyAffected(everybody()));
         }
         if favourable.iter().all(|favourable| !favourable) {
-            return Err(Error::NobodyUnaffected { rows: everybody() });
+            return Err(Error::NobodyUnaffected(everybody()));
         }
         if let Some(wanted) = &self.options.compare
             && let Some(unknown) = wanted.iter().find(|group| !names.contains(group))

@@ -97,9 +97,8 @@ impl Run<'_> {
             return Ok(());
         };
         let name = found.features.get(f).or(features.get(f));
-        Err(Error::OtherLevels {
-            feature: name.map_or_else(String::new, |feature| feature.name.clone()),
-        })
+        let name = name.map_or_else(String::new, |feature| feature.name.clone());
+        Err(Error::OtherLevels(name))
     }
 }
 

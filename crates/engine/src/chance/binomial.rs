@@ -6,6 +6,8 @@
 
 use std::f64::consts::TAU;
 
+use super::series;
+
 /// The logarithm of the probability of `k` of `n`, each with probability `p`; `k` is at most `n`.
 pub(crate) fn ln_probability(k: u64, n: u64, p: f64) -> f64 {
     let q = 1.0 - p;
@@ -76,17 +78,12 @@ fn deviance(x: f64, m: f64) -> f64 {
         return x * (x / m).ln() + m - x;
     }
     // ln(x/m) = 2·(v + v³/3 + v⁵/5 + …), and 2xv + m − x = (x − m)·v.
-    let mut sum = (x - m) * v;
     let mut power = 2.0 * x * v;
-    for odd in (3..).step_by(2) {
+    let terms = (3..).step_by(2).map(|odd: i32| {
         power *= v * v;
-        let more = sum + power / f64::from(odd);
-        if more == sum {
-            break;
-        }
-        sum = more;
-    }
-    sum
+        power / f64::from(odd)
+    });
+    series((x - m) * v, terms)
 }
 
 #[cfg(test)]

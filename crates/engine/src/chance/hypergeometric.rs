@@ -99,10 +99,20 @@ impl<'f> Hypergeometric<'f> {
         if k <= self.mode() {
             return (1.0 - self.at_most_below_mode(k)).clamp(0.0, 1.0);
         }
-        let mut term = self.exactly(k);
+        self.tail(k, k..self.most(), |term, at| term * self.step_up(at))
+    }
+
+    /// How likely a number and those beyond it are, each term from the one before it.
+    fn tail(
+        &self,
+        first: u64,
+        beyond: impl Iterator<Item = u64>,
+        next: impl Fn(f64, u64) -> f64,
+    ) -> f64 {
+        let mut term = self.exactly(first);
         let mut sum = term;
-        for at in k..self.most() {
-            term *= self.step_up(at);
+        for at in beyond {
+            term = next(term, at);
             sum += term;
             if term < sum * NEGLIGIBLE {
                 break;
@@ -131,16 +141,8 @@ impl<'f> Hypergeometric<'f> {
         if k <= self.least() {
             return 0.0;
         }
-        let mut term = self.exactly(k - 1);
-        let mut sum = term;
-        for at in (self.least()..k - 1).rev() {
-            term /= self.step_up(at);
-            sum += term;
-            if term < sum * NEGLIGIBLE {
-                break;
-            }
-        }
-        sum.min(1.0)
+        let beyond = (self.least()..k - 1).rev();
+        self.tail(k - 1, beyond, |term, at| term / self.step_up(at))
     }
 
     /// The logarithm of the number of ways to choose `k` of the marked people.

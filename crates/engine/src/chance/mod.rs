@@ -7,6 +7,19 @@ pub(crate) mod normal;
 mod sampling;
 mod stream;
 
+/// The sum of a series whose terms fall, up to the first that adds nothing.
+pub(crate) fn series(first: f64, terms: impl Iterator<Item = f64>) -> f64 {
+    let mut sum = first;
+    for term in terms {
+        let more = sum + term;
+        if more == sum {
+            break;
+        }
+        sum = more;
+    }
+    sum
+}
+
 pub(crate) use self::hypergeometric::{Factorials, Fisher, Hypergeometric, UNHEARD_OF, UNLIKELY};
 pub(crate) use self::sampling::{Resampler, draw_hypergeometric, sample_without_replacement};
 pub(crate) use self::stream::Stream;

@@ -2,6 +2,8 @@
 
 use std::f64::consts::TAU;
 
+use super::series;
+
 /// Below this the continued fraction converges quickly, and from here up the series does.
 const TAIL: f64 = -2.0;
 
@@ -18,16 +20,12 @@ pub(crate) fn probability(x: f64) -> f64 {
         1.0 - probability(-x)
     } else {
         // Φ(x) = ½ + φ(x)·(x + x³/3 + x⁵/(3·5) + x⁷/(3·5·7) + …), all terms of one sign.
-        let (mut sum, mut term) = (x, x);
-        for odd in (3..).step_by(2) {
+        let mut term = x;
+        let terms = (3..).step_by(2).map(|odd: i32| {
             term *= x * x / f64::from(odd);
-            let more = sum + term;
-            if more == sum {
-                break;
-            }
-            sum = more;
-        }
-        0.5 + density(x) * sum
+            term
+        });
+        0.5 + density(x) * series(x, terms)
     }
 }
 

@@ -84,12 +84,12 @@ impl Share {
     }
 
     /// Whether the share is at least φ, exactly.
-    pub fn reaches(self, phi: Phi) -> bool {
+    pub(crate) fn reaches(self, phi: Phi) -> bool {
         phi.get().is_reached_by(self.part, self.whole)
     }
 
     /// The absolute difference, rounded once.
-    pub fn gap(self, other: Self) -> f64 {
+    pub(crate) fn gap(self, other: Self) -> f64 {
         let (numerator, denominator) = self.exact_gap(other);
         if denominator == 0 {
             0.0
@@ -135,7 +135,7 @@ impl Share {
     }
 
     /// Which of two shares is greater, exactly; 1 of 2 equals 2 of 4.
-    pub fn compare(self, other: Self) -> Ordering {
+    pub(crate) fn compare(self, other: Self) -> Ordering {
         let left = u128::from(self.part) * u128::from(other.whole);
         left.cmp(&(u128::from(other.part) * u128::from(self.whole)))
     }

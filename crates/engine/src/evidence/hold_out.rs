@@ -105,9 +105,7 @@ impl HoldOutPlan<'_> {
         };
         match self.groups.iter().find(too_small) {
             None => Ok(()),
-            Some(group) => Err(Error::PartTooSmall {
-                group: group.name.clone(),
-            }),
+            Some(group) => Err(Error::PartTooSmall(group.name.clone())),
         }
     }
 
@@ -117,9 +115,7 @@ impl HoldOutPlan<'_> {
             return error;
         };
         let missing = self.groups.iter().find(|group| !kept.contains(&group.name));
-        missing.map_or(error, |group| Error::PartTooSmall {
-            group: group.name.clone(),
-        })
+        missing.map_or(error, |group| Error::PartTooSmall(group.name.clone()))
     }
 
     /// The first findings of each definition, in order.

@@ -46,9 +46,7 @@ pub fn test(
     watch.tell(Phase::Evidence, 0, total)?;
     let people = audit.subgroups.iter().map(Subgroup::people).max();
     if people.is_some_and(|people| u32::try_from(people).is_err()) {
-        return Err(Error::TooManyToPermute {
-            people: people.unwrap_or_default(),
-        });
+        return Err(Error::TooManyToPermute(people.unwrap_or_default()));
     }
     let testing = Testing {
         individuals,

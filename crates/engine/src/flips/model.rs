@@ -57,7 +57,7 @@ pub enum Favourable {
 
 impl Favourable {
     /// Whether an answer of yes or no is favourable.
-    pub fn of(&self, positive: bool) -> bool {
+    pub(crate) fn of(&self, positive: bool) -> bool {
         match self {
             Self::Positive => positive,
             Self::Class(name) => Value::Boolean(positive).reads_as(&name.to_lowercase()),
@@ -66,12 +66,7 @@ impl Favourable {
 
     /// Reads a model's answer; one entry a row.
     pub(crate) fn read(&self, answer: &ArrayRef, asked: usize) -> Result<Vec<bool>, ModelError> {
-        if answer.len() != asked {
-            return Err(ModelError::WrongNumberOfRows {
-                asked,
-                answered: answer.len(),
-            });
-        }
+        ModelError::check_rows(asked, answer.len())?;
         if answer.logical_null_count() > 0 {
             let nulls = answer.logical_nulls();
             let row = nulls.map_or(0, |nulls| {
@@ -103,9 +98,7 @@ impl Favourable {
             }
             data_type => {
                 // Integers and text, by their distinct values: there are few classes.
-                let no_classes = || ModelError::NoClasses {
-                    data_type: data_type.to_string(),
-                };
+                let no_classes = || ModelError::NoClasses(data_type.to_string());
                 let (column, codes) = Column::of("prediction", answer).map_err(|_| no_classes())?;
                 let classes = column
                     .values()

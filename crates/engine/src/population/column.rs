@@ -6,15 +6,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow_array::builder::{
-    BooleanBuilder, LargeStringBuilder, PrimitiveBuilder, StringBuilder, StringViewBuilder,
-};
 use arrow_array::cast::AsArray;
-use arrow_array::types::{
-    ArrowPrimitiveType, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
-    UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+use arrow_array::types::{ArrowPrimitiveType, Float32Type, Float64Type};
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, Float32Array, Float64Array, LargeStringArray, PrimitiveArray,
+    StringArray, StringViewArray, downcast_integer,
 };
-use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
 
 use crate::error::Error;
@@ -265,7 +262,8 @@ impl Column {
                 self.encode_integers::<$type>(array, row)
             };
         }
-        match array.data_type() {
+        downcast_integer! {
+            array.data_type() => (integers),
             DataType::Utf8 => Ok(self.encode_texts(array.as_string::<i32>().iter(), row)),
             DataType::LargeUtf8 => Ok(self.encode_texts(array.as_string::<i64>().iter(), row)),
             DataType::Utf8View => Ok(self.encode_texts(array.as_string_view().iter(), row)),
@@ -275,14 +273,6 @@ impl Column {
                 .zip(rows)
                 .map(|(value, row)| self.code(value.map_or(Value::Null, Value::Boolean), row))
                 .collect()),
-            DataType::Int8 => integers!(Int8Type),
-            DataType::Int16 => integers!(Int16Type),
-            DataType::Int32 => integers!(Int32Type),
-            DataType::Int64 => integers!(Int64Type),
-            DataType::UInt8 => integers!(UInt8Type),
-            DataType::UInt16 => integers!(UInt16Type),
-            DataType::UInt32 => integers!(UInt32Type),
-            DataType::UInt64 => integers!(UInt64Type),
             DataType::Float32 => {
                 let values = array.as_primitive::<Float32Type>().iter();
                 Ok(self.encode_floats(values.map(|v| v.map(f64::from)), row))
@@ -351,79 +341,33 @@ impl Column {
 
     /// All distinct values as an Arrow array in the column's own type, by code.
     pub(crate) fn array(&self) -> ArrayRef {
+        // What is not of the column's own type is null: there is nothing else.
+        macro_rules! array {
+            ($array:ty, $kind:ident, $value:ident => $cell:expr) => {{
+                let cells = self.values.iter().map(|value| match value {
+                    Value::$kind($value) => Some($cell),
+                    _ => None,
+                });
+                Arc::new(cells.collect::<$array>())
+            }};
+        }
         macro_rules! integers {
-            ($type:ty) => {{
-                let mut builder = PrimitiveBuilder::<$type>::with_capacity(self.values.len());
-                for value in &self.values {
-                    match value {
-                        // Came from this very type, or was moved within its bounds.
-                        Value::Integer(v) => {
-                            builder.append_value(
-                                <$type as ArrowPrimitiveType>::Native::try_from(*v)
-                                    .unwrap_or_default(),
-                            );
-                        }
-                        _ => builder.append_null(),
-                    }
-                }
-                Arc::new(builder.finish())
-            }};
+            // Came from this very type, or was moved within its bounds.
+            ($type:ty) => {
+                array!(PrimitiveArray<$type>, Integer, v => {
+                    <$type as ArrowPrimitiveType>::Native::try_from(*v).unwrap_or_default()
+                })
+            };
         }
-        macro_rules! texts {
-            ($builder:expr) => {{
-                let mut builder = $builder;
-                for value in &self.values {
-                    match value {
-                        Value::Text(text) => builder.append_value(text),
-                        _ => builder.append_null(),
-                    }
-                }
-                Arc::new(builder.finish())
-            }};
-        }
-        match &self.data_type {
-            DataType::Boolean => {
-                let mut builder = BooleanBuilder::new();
-                for value in &self.values {
-                    match value {
-                        Value::Boolean(v) => builder.append_value(*v),
-                        _ => builder.append_null(),
-                    }
-                }
-                Arc::new(builder.finish())
-            }
-            DataType::Int8 => integers!(Int8Type),
-            DataType::Int16 => integers!(Int16Type),
-            DataType::Int32 => integers!(Int32Type),
-            DataType::Int64 => integers!(Int64Type),
-            DataType::UInt8 => integers!(UInt8Type),
-            DataType::UInt16 => integers!(UInt16Type),
-            DataType::UInt32 => integers!(UInt32Type),
-            DataType::UInt64 => integers!(UInt64Type),
-            DataType::Float32 => {
-                let mut builder = PrimitiveBuilder::<Float32Type>::new();
-                for value in &self.values {
-                    match value {
-                        Value::Float(v) => builder.append_value(*v as f32),
-                        _ => builder.append_null(),
-                    }
-                }
-                Arc::new(builder.finish())
-            }
-            DataType::Float64 => {
-                let mut builder = PrimitiveBuilder::<Float64Type>::new();
-                for value in &self.values {
-                    match value {
-                        Value::Float(v) => builder.append_value(*v),
-                        _ => builder.append_null(),
-                    }
-                }
-                Arc::new(builder.finish())
-            }
-            DataType::LargeUtf8 => texts!(LargeStringBuilder::new()),
-            DataType::Utf8View => texts!(StringViewBuilder::new()),
+        downcast_integer! {
+            &self.data_type => (integers),
+            DataType::Boolean => array!(BooleanArray, Boolean, v => *v),
+            DataType::Float32 => array!(Float32Array, Float, v => *v as f32),
+            DataType::Float64 => array!(Float64Array, Float, v => *v),
+            DataType::LargeUtf8 => array!(LargeStringArray, Text, text => text),
+            DataType::Utf8View => array!(StringViewArray, Text, text => text),
             DataType::Null => arrow_array::new_null_array(&DataType::Null, self.values.len()),
-            _ => texts!(StringBuilder::new()),
+            _ => array!(StringArray, Text, text => text),
         }
     }
 }

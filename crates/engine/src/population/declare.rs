@@ -313,7 +313,7 @@ impl Feature {
     }
 
     /// The same feature with levels of another kind.
-    pub fn with_kind(mut self, kind: Kind) -> Self {
+    pub(crate) fn with_kind(mut self, kind: Kind) -> Self {
         self.kind = kind;
         self
     }

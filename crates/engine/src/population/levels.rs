@@ -11,7 +11,7 @@ use super::declare::{Distance, Kind, Rules, View};
 use crate::error::Error;
 
 /// The label of the level that stands for missing values.
-pub const MISSING: &str = "missing";
+const MISSING: &str = "missing";
 
 /// One value of a feature as the audit sees it: a category, a rank, a number or a bin.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -67,7 +67,7 @@ impl Levels {
     }
 
     /// The level with a label.
-    pub fn find(&self, label: &str) -> Option<u32> {
+    pub(crate) fn find(&self, label: &str) -> Option<u32> {
         // As many levels as distinct values, and those are counted in 32 bits.
         let index = self.levels.iter().position(|level| level.label == label)?;
         Some(index as u32)
@@ -230,9 +230,7 @@ impl Source<'_> {
             return Ok(None);
         }
         if levels.iter().any(|level| level.label == MISSING) {
-            return Err(Error::MissingLabelTaken {
-                feature: self.column.name().to_owned(),
-            });
+            return Err(Error::MissingLabelTaken(self.column.name().to_owned()));
         }
         let level = levels.len() as u32;
         for code in held {

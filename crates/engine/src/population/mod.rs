@@ -29,7 +29,7 @@ pub use self::declare::{
     Bins, CostFunction, Declaration, Direction, Distance, Edges, Feature, Kind, Missing, Move,
     Protected, Rules, Step, TransitionRule, View,
 };
-pub use self::levels::{Level, Levels, MISSING};
+pub use self::levels::{Level, Levels};
 pub use self::reading::RowProfiles;
 pub use self::table::{EncodedColumn, Table};
 use crate::rows::Rows;
@@ -107,12 +107,12 @@ impl Population {
     }
 
     /// The level of a profile in a feature.
-    pub fn level(&self, feature: usize, profile: usize) -> u32 {
+    pub(crate) fn level(&self, feature: usize, profile: usize) -> u32 {
         self.levels_of[feature][profile]
     }
 
     /// The value codes of a profile, one a column.
-    pub fn row(&self, profile: usize) -> &[u32] {
+    pub(crate) fn row(&self, profile: usize) -> &[u32] {
         self.profiles.row(profile)
     }
 
@@ -134,7 +134,7 @@ impl Population {
     }
 
     /// The schema of the batches that a model is given.
-    pub fn schema(&self) -> SchemaRef {
+    pub(crate) fn schema(&self) -> SchemaRef {
         let fields: Vec<Field> = self
             .columns
             .iter()

@@ -26,7 +26,7 @@ const LEFT_OUT: u32 = u32::MAX;
 
 impl RowProfiles {
     /// The profile of a row; none if it was left out.
-    pub fn profile(&self, row: usize) -> Option<usize> {
+    pub(crate) fn profile(&self, row: usize) -> Option<usize> {
         let profile = self.profiles[row];
         (profile != LEFT_OUT).then_some(profile as usize)
     }
@@ -136,9 +136,7 @@ impl Reading {
         let mut seen = HashSet::new();
         for name in declaration.columns() {
             if !seen.insert(name) || declaration.weight.as_ref() == Some(name) {
-                return Err(Error::DeclaredTwice {
-                    column: name.clone(),
-                });
+                return Err(Error::DeclaredTwice(name.clone()));
             }
             kept.push(table.place(name)?);
         }
@@ -194,7 +192,7 @@ impl Reading {
             // All people together must be countable; then so is every part of them.
             all = all
                 .checked_add(weight)
-                .ok_or(Error::TooManyPeople { row: i as u64 + 1 })?;
+                .ok_or(Error::TooManyPeople(i as u64 + 1))?;
             self.people[profile] += weight;
             self.rows[profile] += 1;
             self.of_row.profiles.push(profile as u32);
@@ -541,9 +539,7 @@ fn checked(
     };
     let text = column.values().iter().any(|v| matches!(v, Value::Text(_)));
     if levels.raw_view().is_some() && text {
-        return Err(Error::TextCannotMove {
-            column: levels.name,
-        });
+        return Err(Error::TextCannotMove(levels.name));
     }
     Ok(levels)
 }

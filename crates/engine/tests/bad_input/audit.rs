@@ -47,7 +47,7 @@ fn an_audit_stops_in_any_phase() {
             };
             let options = Options::new().batch_rows(5);
             let error = audit_crowd(&table, &options, Watch::new(&callback)).unwrap_err();
-            assert_eq!(error, Error::Cancelled { phase });
+            assert_eq!(error, Error::Cancelled(phase));
             assert_eq!(error.to_string(), message);
             let told = told.into_inner().unwrap();
             assert!(

@@ -34,9 +34,7 @@ impl FromStr for Encoding {
         // "replacement" stands for encodings that are refused on purpose.
         match encoding_rs::Encoding::for_label_no_replacement(label.as_bytes()) {
             Some(encoding) => Ok(Self(encoding)),
-            None => Err(InputError::UnknownEncoding {
-                label: label.into(),
-            }),
+            None => Err(InputError::UnknownEncoding(label.into())),
         }
     }
 }

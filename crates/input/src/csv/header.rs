@@ -24,7 +24,7 @@ impl Rows {
         loop {
             if !records.next(&mut first)? {
                 let file = records.file().into();
-                return Err(InputError::Empty { file });
+                return Err(InputError::Empty(file));
             }
             if !is_blank(&first, options.trim) {
                 break;

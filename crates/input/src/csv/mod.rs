@@ -44,8 +44,6 @@ mod infer;
 mod records;
 
 use std::collections::BTreeMap;
-use std::fmt;
-use std::str::FromStr;
 use std::sync::Arc;
 
 use arrow_array::builder::{BooleanBuilder, Float64Builder, Int64Builder, StringBuilder};
@@ -166,30 +164,6 @@ impl ColumnType {
             Self::Float64 => "a float64 (a finite decimal number)",
             Self::Text => "text",
         }
-    }
-}
-
-impl fmt::Display for ColumnType {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Boolean => "boolean",
-            Self::Int64 => "int64",
-            Self::Float64 => "float64",
-            Self::Text => "text",
-        })
-    }
-}
-
-impl FromStr for ColumnType {
-    type Err = InputError;
-
-    fn from_str(label: &str) -> Result<Self, InputError> {
-        let all = [Self::Boolean, Self::Int64, Self::Float64, Self::Text];
-        all.into_iter()
-            .find(|kind| kind.to_string() == label)
-            .ok_or_else(|| InputError::UnknownType {
-                label: label.into(),
-            })
     }
 }
 

@@ -259,9 +259,7 @@ impl Records {
                     }
                     State::MaybeClosed if byte != delimiter && !is_line_end(byte) => {
                         let field = Some(record.fields.len());
-                        return Err(InputError::TextAfterQuote {
-                            at: self.place(self.line, field),
-                        });
+                        return Err(InputError::TextAfterQuote(self.place(self.line, field)));
                     }
                     State::Plain | State::MaybeClosed => {}
                 }
@@ -294,9 +292,7 @@ impl Records {
         }
         if state == State::Quoted {
             let field = Some(record.fields.len());
-            return Err(InputError::UnclosedQuote {
-                at: self.place(quote_line, field),
-            });
+            return Err(InputError::UnclosedQuote(self.place(quote_line, field)));
         }
         if started {
             end_field(bytes, record, quoted, delimiter);

@@ -33,7 +33,7 @@ pub(crate) const FORMAT: Format = Format {
     prefix: "exec",
     usage: "python predict.py",
     about: "any program; rows and answers as Arrow IPC streams (docs/models-exec.md)",
-    recognises: |_, _| false,
+    recognises: None,
     open: |rest, options| open(rest, Wire::Arrow, options),
 };
 
@@ -41,7 +41,7 @@ pub(crate) const CSV_FORMAT: Format = Format {
     prefix: "exec-csv",
     usage: "Rscript predict.R",
     about: "any program; rows and answers as CSV (docs/models-exec.md)",
-    recognises: |_, _| false,
+    recognises: None,
     open: |rest, options| open(rest, Wire::Csv, options),
 };
 

@@ -145,11 +145,9 @@ impl Worker {
             let _ = input.send(bytes);
         }
         match self.answers.recv_timeout(timeout) {
-            Ok(Output::Answer(answer)) if answer.len() == asked => Ok(answer),
-            Ok(Output::Answer(answer)) => Err(Failure::Failed(ModelError::WrongNumberOfRows {
-                asked,
-                answered: answer.len(),
-            })),
+            Ok(Output::Answer(answer)) => ModelError::check_rows(asked, answer.len())
+                .map(|()| answer)
+                .map_err(Failure::Failed),
             Ok(Output::Nonsense(why)) => Err(self.misbehaved(&why)),
             Ok(Output::Ended) | Err(RecvTimeoutError::Disconnected) => Err(self.ended()),
             Err(RecvTimeoutError::Timeout) => {

@@ -1,43 +1,20 @@
-//! Writing JSON cell by cell: a batch of rows as a tree of values would take ten times its size.
+//! Writing JSON as it goes: a batch of rows as a tree of values would take ten times its size.
 
-use std::io::Write;
+use facts_engine::flips::ModelError;
+use serde::{Serialize, Serializer};
 
-use crate::cells::Cell;
+/// So many things, each made when its turn comes.
+pub(super) struct Each<F>(pub(super) usize, pub(super) F);
 
-/// One value. A float keeps its point, so that it stays a float on the other side.
-pub(super) fn cell(body: &mut Vec<u8>, cell: Cell<'_>) {
-    // Writing to memory cannot fail.
-    let _ = match cell {
-        Cell::Null => body.write_all(b"null"),
-        Cell::Boolean(value) => write!(body, "{value}"),
-        Cell::Integer(value) => write!(body, "{value}"),
-        Cell::Unsigned(value) => write!(body, "{value}"),
-        Cell::Float(value) => write!(body, "{value:?}"),
-        Cell::Text(value) => {
-            text(body, value);
-            Ok(())
-        }
-    };
-}
-
-/// A string, quoted.
-pub(super) fn text(body: &mut Vec<u8>, text: &str) {
-    // Neither the text nor the memory can make it fail.
-    let _ = serde_json::to_writer(body, text);
-}
-
-/// Things with commas between them.
-pub(super) fn separated<T>(
-    body: &mut Vec<u8>,
-    things: &[T],
-    mut write: impl FnMut(&mut Vec<u8>, &T),
-) {
-    for (i, thing) in things.iter().enumerate() {
-        if i > 0 {
-            body.push(b',');
-        }
-        write(body, thing);
+impl<T: Serialize, F: Fn(usize) -> T> Serialize for Each<F> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq((0..self.0).map(&self.1))
     }
+}
+
+/// What is sent.
+pub(super) fn body(request: &impl Serialize) -> Result<Vec<u8>, ModelError> {
+    serde_json::to_vec(request).map_err(|error| ModelError::Failed(error.to_string()))
 }
 
 /// The beginning of a long text, for error messages.

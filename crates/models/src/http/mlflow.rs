@@ -3,32 +3,35 @@
 //! MLflow's own server speaks it, and so do the endpoints of Databricks and SageMaker that are made
 //! from MLflow models.
 
+use std::collections::BTreeMap;
+
 use arrow_array::{ArrayRef, RecordBatch};
 use facts_engine::flips::ModelError;
+use serde::Serialize;
 use serde_json::Value;
 
-use super::json;
+use super::json::{self, Each};
 use crate::answer;
 use crate::cells::Cells;
 
+/// Names of columns, and rows.
+#[derive(Serialize)]
+struct Split<'a, D> {
+    columns: Vec<&'a str>,
+    data: D,
+}
+
 /// The rows as a request.
 pub(super) fn request(rows: &RecordBatch) -> Result<Vec<u8>, ModelError> {
-    let columns = Cells::of(rows)?;
-    let mut body = Vec::new();
-    body.extend_from_slice(br#"{"dataframe_split":{"columns":["#);
-    json::separated(&mut body, &columns, |body, column| {
-        json::text(body, column.name())
-    });
-    body.extend_from_slice(br#"],"data":["#);
-    for row in 0..rows.num_rows() {
-        body.extend_from_slice(if row == 0 { b"[" } else { b",[" });
-        json::separated(&mut body, &columns, |body, column| {
-            json::cell(body, column.get(row))
-        });
-        body.push(b']');
-    }
-    body.extend_from_slice(b"]}}");
-    Ok(body)
+    let cells = Cells::of(rows)?;
+    let cells = cells.as_slice();
+    let split = Split {
+        columns: cells.iter().map(Cells::name).collect(),
+        data: Each(rows.num_rows(), |row: usize| {
+            Each(cells.len(), move |column: usize| cells[column].get(row))
+        }),
+    };
+    json::body(&BTreeMap::from([("dataframe_split", split)]))
 }
 
 /// The answers in a response: `{"predictions": [...]}`, or the bare list of old servers.

@@ -29,7 +29,7 @@ pub(crate) const FORMAT: Format = Format {
     prefix: "http",
     usage: "//host:port/invocations",
     about: "an MLflow server (/invocations) or an Open Inference server (/v2/models/NAME)",
-    recognises: |_, _| false,
+    recognises: None,
     open: |rest, options| open(&format!("http:{rest}"), options),
 };
 
@@ -37,7 +37,7 @@ pub(crate) const HTTPS_FORMAT: Format = Format {
     prefix: "https",
     usage: "//host/v2/models/NAME",
     about: "the same as http, encrypted",
-    recognises: |_, _| false,
+    recognises: None,
     open: |rest, options| open(&format!("https:{rest}"), options),
 };
 
@@ -181,10 +181,8 @@ impl HttpModel {
             ModelError::Failed(why) => ModelError::Failed(format!("{}: {why}", self.url)),
             other => other,
         })?;
-        match answer.len() {
-            answered if answered == asked => Ok(answer),
-            answered => Err(ModelError::WrongNumberOfRows { asked, answered }),
-        }
+        ModelError::check_rows(asked, answer.len())?;
+        Ok(answer)
     }
 
     /// Sends a request, again and again if need be.

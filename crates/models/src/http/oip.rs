@@ -6,45 +6,60 @@
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::DataType;
 use facts_engine::flips::ModelError;
+use serde::Serialize;
 use serde_json::Value;
 
-use super::json;
+use super::json::{self, Each};
 use crate::answer;
 use crate::cells::{Cell, Cells};
 
+#[derive(Serialize)]
+struct Request<'a, D> {
+    parameters: Parameters,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    outputs: Option<[Output<'a>; 1]>,
+    inputs: Vec<Tensor<'a, D>>,
+}
+
+#[derive(Serialize)]
+struct Parameters {
+    content_type: &'static str,
+}
+
+#[derive(Serialize)]
+struct Output<'a> {
+    name: &'a str,
+}
+
+#[derive(Serialize)]
+struct Tensor<'a, D> {
+    name: &'a str,
+    shape: [usize; 2],
+    datatype: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parameters: Option<Parameters>,
+    data: D,
+}
+
 /// The rows as a request, for one of the model's outputs if there are several.
 pub(super) fn request(rows: &RecordBatch, output: Option<&str>) -> Result<Vec<u8>, ModelError> {
-    let columns = Cells::of(rows)?;
-    let rows = rows.num_rows();
-    let mut body = Vec::new();
-    body.extend_from_slice(br#"{"parameters":{"content_type":"pd"},"#);
-    if let Some(output) = output {
-        body.extend_from_slice(br#""outputs":[{"name":"#);
-        json::text(&mut body, output);
-        body.extend_from_slice(b"}],");
-    }
-    body.extend_from_slice(br#""inputs":["#);
-    json::separated(&mut body, &columns, |body, column| {
+    let content_type = |content_type| Parameters { content_type };
+    let (columns, rows) = (Cells::of(rows)?, rows.num_rows());
+    let tensor = |column| {
         let datatype = datatype(column);
-        body.extend_from_slice(br#"{"name":"#);
-        json::text(body, column.name());
-        body.extend_from_slice(
-            format!(r#","shape":[{rows},1],"datatype":"{datatype}","#).as_bytes(),
-        );
-        if datatype == "BYTES" {
-            body.extend_from_slice(br#""parameters":{"content_type":"str"},"#);
+        Tensor {
+            name: column.name(),
+            shape: [rows, 1],
+            datatype,
+            parameters: (datatype == "BYTES").then(|| content_type("str")),
+            data: Each(rows, move |row| in_tensor(column.get(row), datatype)),
         }
-        body.extend_from_slice(br#""data":["#);
-        for row in 0..rows {
-            if row > 0 {
-                body.push(b',');
-            }
-            json::cell(body, in_tensor(column.get(row), datatype));
-        }
-        body.extend_from_slice(b"]}");
-    });
-    body.extend_from_slice(b"]}");
-    Ok(body)
+    };
+    json::body(&Request {
+        parameters: content_type("pd"),
+        outputs: output.map(|name| [Output { name }]),
+        inputs: columns.iter().map(tensor).collect(),
+    })
 }
 
 /// The type of a column's tensor. Where values are missing it is one with a NaN.

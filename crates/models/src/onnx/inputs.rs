@@ -5,18 +5,13 @@
 
 use std::collections::BTreeMap;
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::{
-    ArrowPrimitiveType, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
-    UInt8Type, UInt16Type, UInt32Type, UInt64Type,
-};
-use arrow_array::{Array, RecordBatch};
-use arrow_schema::DataType;
+use arrow_array::RecordBatch;
 use facts_engine::flips::ModelError;
 use ort::value::{DynValue, PrimitiveTensorElementType, Tensor, TensorElementType};
 
 use super::Port;
-use crate::columns::find;
+use crate::cells::{Cell, Cells, plain};
+use crate::columns::{find, not_given};
 use crate::open::{Input, InputKind, OpenOptions, Spelling};
 
 /// One of the model's inputs and the columns that feed it.
@@ -190,17 +185,17 @@ impl Feed {
     /// The rows as the tensor that the input takes.
     pub(super) fn tensor(&self, rows: &RecordBatch) -> Result<DynValue, ModelError> {
         match self.element {
-            TensorElementType::Float32 => self.primitive(rows, Cell::float),
-            TensorElementType::Float64 => self.primitive(rows, Cell::double),
+            TensorElementType::Float32 => self.primitive(rows, |cell| cell.float()),
+            TensorElementType::Float64 => self.primitive(rows, |cell| cell.double()),
             TensorElementType::Int32 => self.primitive(rows, |cell| {
                 let number = cell.integer()?;
                 i32::try_from(number).map_err(|_| format!("{number} does not fit 32 bits"))
             }),
-            TensorElementType::Int64 => self.primitive(rows, Cell::integer),
-            TensorElementType::Bool => self.primitive(rows, Cell::boolean),
+            TensorElementType::Int64 => self.primitive(rows, |cell| cell.integer()),
+            TensorElementType::Bool => self.primitive(rows, |cell| cell.boolean()),
             // Others were refused when the model was opened.
             _ => {
-                let texts = self.fill(rows, String::new(), Cell::text)?;
+                let texts = self.fill(rows, String::new(), |cell| cell.text())?;
                 Tensor::from_string_array((self.shape(rows), texts.as_slice()))
                     .map(|tensor| tensor.into_dyn())
                     .map_err(|error| self.failed(&error))
@@ -208,13 +203,10 @@ impl Feed {
         }
     }
 
-    fn primitive<
-        'a,
-        T: PrimitiveTensorElementType + Clone + Default + std::fmt::Debug + 'static,
-    >(
+    fn primitive<T: PrimitiveTensorElementType + Clone + Default + std::fmt::Debug + 'static>(
         &self,
-        rows: &'a RecordBatch,
-        cast: impl Fn(Cell<'a>) -> Result<T, String>,
+        rows: &RecordBatch,
+        cast: impl Fn(Cell<'_>) -> Result<T, String>,
     ) -> Result<DynValue, ModelError> {
         let data = self.fill(rows, T::default(), cast)?;
         Tensor::from_array((self.shape(rows), data))
@@ -239,100 +231,28 @@ impl Feed {
     }
 
     /// All cells, row by row.
-    fn fill<'a, T: Clone>(
+    fn fill<T: Clone>(
         &self,
-        rows: &'a RecordBatch,
+        rows: &RecordBatch,
         empty: T,
-        cast: impl Fn(Cell<'a>) -> Result<T, String>,
+        cast: impl Fn(Cell<'_>) -> Result<T, String>,
     ) -> Result<Vec<T>, ModelError> {
         let width = self.columns.len();
         let schema = rows.schema_ref();
         let names: Vec<&str> = schema.fields().iter().map(|f| f.name().as_str()).collect();
         let mut data = vec![empty; rows.num_rows() * width];
         for (at, column) in self.columns.iter().enumerate() {
-            let bad = |why: String| ModelError::Column {
-                column: column.clone(),
-                why,
-            };
-            let found = find(column, Spelling::Exported, &names).ok_or_else(|| {
-                bad("it is not among the columns that the model is given; declare it as a feature or as context, or say which column the model means".to_owned())
-            })?;
-            let cells = cells(rows.column(found).as_ref()).map_err(bad)?;
+            let found = find(column, Spelling::Exported, &names);
+            let found = found.ok_or_else(|| not_given(column))?;
+            let array = plain(column, rows.column(found))?;
+            let cells = Cells::new(column, &array)?;
             let places = data.iter_mut().skip(at).step_by(width);
-            for (place, cell) in places.zip(cells) {
-                *place = cast(cell).map_err(bad)?;
+            for (row, place) in places.enumerate() {
+                *place = cast(cells.exact(row)).map_err(|why| ModelError::column(column, why))?;
             }
         }
         Ok(data)
     }
-}
-
-/// One value of a column.
-#[derive(Clone, Copy, Debug)]
-enum Cell<'a> {
-    Null,
-    Boolean(bool),
-    Integer(i64),
-    Number(f64),
-    Text(&'a str),
-}
-
-/// All values of a column.
-fn cells<'a>(array: &'a dyn Array) -> Result<Box<dyn Iterator<Item = Cell<'a>> + 'a>, String> {
-    fn of<'a, V>(
-        values: impl Iterator<Item = Option<V>> + 'a,
-        cell: impl Fn(V) -> Cell<'a> + 'a,
-    ) -> Box<dyn Iterator<Item = Cell<'a>> + 'a> {
-        Box::new(values.map(move |value| value.map_or(Cell::Null, &cell)))
-    }
-    fn integers<T: ArrowPrimitiveType<Native: Into<i64>>>(
-        array: &dyn Array,
-    ) -> Box<dyn Iterator<Item = Cell<'_>> + '_> {
-        of(array.as_primitive::<T>().iter(), |v| {
-            Cell::Integer(v.into())
-        })
-    }
-    Ok(match array.data_type() {
-        DataType::Utf8 => of(array.as_string::<i32>().iter(), Cell::Text),
-        DataType::LargeUtf8 => of(array.as_string::<i64>().iter(), Cell::Text),
-        DataType::Utf8View => of(array.as_string_view().iter(), Cell::Text),
-        DataType::Boolean => of(array.as_boolean().iter(), Cell::Boolean),
-        DataType::Int8 => integers::<Int8Type>(array),
-        DataType::Int16 => integers::<Int16Type>(array),
-        DataType::Int32 => integers::<Int32Type>(array),
-        DataType::Int64 => integers::<Int64Type>(array),
-        DataType::UInt8 => integers::<UInt8Type>(array),
-        DataType::UInt16 => integers::<UInt16Type>(array),
-        DataType::UInt32 => integers::<UInt32Type>(array),
-        DataType::UInt64 => of(array.as_primitive::<UInt64Type>().iter(), |v| {
-            i64::try_from(v).map_or(Cell::Number(v as f64), Cell::Integer)
-        }),
-        DataType::Float32 => of(array.as_primitive::<Float32Type>().iter(), |v| {
-            Cell::Number(f64::from(v))
-        }),
-        DataType::Float64 => of(array.as_primitive::<Float64Type>().iter(), Cell::Number),
-        DataType::Null => Box::new(std::iter::repeat_n(Cell::Null, array.len())),
-        DataType::Dictionary(_, _) => {
-            let dictionary = array.as_any_dictionary();
-            if dictionary.values().is_empty() {
-                return Ok(Box::new(std::iter::repeat_n(Cell::Null, array.len())));
-            }
-            let values: Vec<Cell<'_>> = cells(dictionary.values().as_ref())?.collect();
-            let keys = dictionary.normalized_keys().into_iter().enumerate();
-            Box::new(keys.map(move |(row, key)| {
-                if array.is_null(row) {
-                    Cell::Null
-                } else {
-                    values[key]
-                }
-            }))
-        }
-        other => {
-            return Err(format!(
-                "values of type {other} cannot be given to an ONNX model"
-            ));
-        }
-    })
 }
 
 const NO_NUMBER: &str = "it has a missing value, and the model takes whole numbers, which cannot be missing; drop such rows";
@@ -343,12 +263,11 @@ impl Cell<'_> {
         match self {
             Self::Null => Ok(f64::NAN),
             Self::Boolean(value) => Ok(f64::from(u8::from(value))),
-            Self::Integer(value) => Ok(value as f64),
-            Self::Number(value) => Ok(value),
             Self::Text(text) => match text.trim().parse() {
                 Ok(number) if f64::is_finite(number) => Ok(number),
                 _ => Err(format!("`{text}` is not a number")),
             },
+            number => Ok(number.number().unwrap_or(f64::NAN)),
         }
     }
 
@@ -370,10 +289,11 @@ impl Cell<'_> {
             Self::Null => Err(NO_NUMBER.to_owned()),
             Self::Boolean(value) => Ok(i64::from(value)),
             Self::Integer(value) => Ok(value),
-            Self::Number(value) if value.fract() == 0.0 && value.abs() <= EXACT => Ok(value as i64),
-            Self::Number(value) => {
-                Err(format!("{value} is not a whole number, as the model takes"))
+            Self::Unsigned(value) => {
+                i64::try_from(value).map_err(|_| format!("{value} does not fit 64 bits"))
             }
+            Self::Float(value) if value.fract() == 0.0 && value.abs() <= EXACT => Ok(value as i64),
+            Self::Float(value) => Err(format!("{value} is not a whole number, as the model takes")),
             Self::Text(text) => text
                 .trim()
                 .parse()
@@ -384,10 +304,8 @@ impl Cell<'_> {
     fn boolean(self) -> Result<bool, String> {
         match self {
             Self::Boolean(value) => Ok(value),
-            Self::Integer(0) => Ok(false),
-            Self::Integer(1) => Ok(true),
-            Self::Number(0.0) => Ok(false),
-            Self::Number(1.0) => Ok(true),
+            Self::Integer(0) | Self::Unsigned(0) | Self::Float(0.0) => Ok(false),
+            Self::Integer(1) | Self::Unsigned(1) | Self::Float(1.0) => Ok(true),
             Self::Text(text) if text.trim().eq_ignore_ascii_case("true") => Ok(true),
             Self::Text(text) if text.trim().eq_ignore_ascii_case("false") => Ok(false),
             Self::Null => Err("it has a missing value, and the model takes yes or no, which cannot be missing; drop such rows".to_owned()),
@@ -403,7 +321,8 @@ impl Cell<'_> {
             Self::Boolean(true) => "True".to_owned(),
             Self::Boolean(false) => "False".to_owned(),
             Self::Integer(value) => value.to_string(),
-            Self::Number(value) => format!("{value:?}"),
+            Self::Unsigned(value) => value.to_string(),
+            Self::Float(value) => format!("{value:?}"),
             Self::Text(text) => text.to_owned(),
         })
     }
@@ -413,6 +332,7 @@ impl Cell<'_> {
 mod tests {
     use std::sync::Arc;
 
+    use arrow_array::types::Int32Type;
     use arrow_array::{
         ArrayRef, BooleanArray, DictionaryArray, Float64Array, Int64Array, StringArray,
     };
@@ -542,13 +462,13 @@ mod tests {
             columns: texts(columns),
         };
         let floats = feed(&["number", "whole", "yes"])
-            .fill(&rows, 0.0, Cell::float)
+            .fill(&rows, 0.0, |cell| cell.float())
             .unwrap();
         assert_eq!(floats[..3], [1.5, 3.0, 1.0]);
         assert!(floats[3].is_nan());
         assert_eq!(floats[4..], [4.0, 0.0]);
         let texts = feed(&["number", "whole", "yes", "text", "dictionary"])
-            .fill(&rows, String::new(), Cell::text)
+            .fill(&rows, String::new(), |cell| cell.text())
             .unwrap();
         assert_eq!(
             texts,
@@ -557,7 +477,7 @@ mod tests {
 
         let error = |columns: &[&str]| {
             feed(columns)
-                .fill(&rows, 0, Cell::integer)
+                .fill(&rows, 0, |cell| cell.integer())
                 .unwrap_err()
                 .to_string()
         };
@@ -570,7 +490,7 @@ mod tests {
             "the model cannot read column `text`: ` a` is not a whole number"
         );
         assert!(error(&["nothing"]).contains("`nothing`: it is not among the columns"));
-        let large = Cell::Number(1e300).float().unwrap_err();
+        let large = Cell::Float(1e300).float().unwrap_err();
         assert!(large.contains("too large"), "{large}");
     }
 }

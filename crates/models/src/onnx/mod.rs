@@ -33,10 +33,10 @@ pub(crate) const FORMAT: Format = Format {
     prefix: "onnx",
     usage: "model.onnx",
     about: "a graph that skl2onnx, onnxmltools or PyTorch exported",
-    recognises: |path, _| {
+    recognises: Some(|path, _| {
         path.extension()
             .is_some_and(|e| e.eq_ignore_ascii_case("onnx"))
-    },
+    }),
     open: |rest, options| {
         let path = Path::new(rest);
         let model = OnnxModel::open(path, options)?;

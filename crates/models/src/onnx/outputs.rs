@@ -229,30 +229,24 @@ impl Scores {
             classes: None,
         };
         for map in maps {
-            let entries: Vec<(Class, f32)> = match map.dtype() {
+            let is_text = matches!(
+                map.dtype(),
                 ValueType::Map {
                     key: TensorElementType::String,
                     ..
-                } => {
-                    let entries = map
-                        .try_extract_key_values::<String, f32>()
-                        .map_err(failed)?;
-                    entries
-                        .into_iter()
-                        .map(|(k, v)| (Class::Text(k), v))
-                        .collect()
                 }
-                _ => {
-                    let entries = map.try_extract_key_values::<i64, f32>().map_err(failed)?;
-                    entries
-                        .into_iter()
-                        .map(|(k, v)| (Class::Integer(k), v))
-                        .collect()
-                }
+            );
+            let entries: Vec<(Class, f32)> = if is_text {
+                let entries = map.try_extract_key_values::<String, f32>();
+                let entries = entries.map_err(failed)?.into_iter();
+                entries.map(|(k, v)| (Class::Text(k), v)).collect()
+            } else {
+                let entries = map.try_extract_key_values::<i64, f32>();
+                let entries = entries.map_err(failed)?.into_iter();
+                entries.map(|(k, v)| (Class::Integer(k), v)).collect()
             };
-            scores
-                .values
-                .extend(entries.iter().map(|(_, v)| f64::from(*v)));
+            let values = entries.iter().map(|(_, v)| f64::from(*v));
+            scores.values.extend(values);
             scores.width = entries.len();
             if scores.classes.is_none() {
                 scores.classes = Some(entries.into_iter().map(|(class, _)| class).collect());
@@ -330,39 +324,25 @@ fn labels(value: &DynValue, rows: usize) -> Result<Vec<Class>, ModelError> {
             values.iter().map(|&v| Class::Integer(v)).collect()
         }
     };
-    if labels.len() != rows {
-        return Err(ModelError::WrongNumberOfRows {
-            asked: rows,
-            answered: labels.len(),
-        });
-    }
+    ModelError::check_rows(rows, labels.len())?;
     Ok(labels)
 }
 
 /// All of one type, since they come from one output.
 fn array(classes: Vec<Class>) -> ArrayRef {
+    macro_rules! array {
+        ($kind:ident, $array:ty) => {{
+            let values = classes.iter().map(|class| match class {
+                Class::$kind(value) => Some(value.clone()),
+                _ => None,
+            });
+            Arc::new(values.collect::<$array>())
+        }};
+    }
     match classes.first() {
-        Some(Class::Text(_)) => {
-            let texts = classes.iter().map(|class| match class {
-                Class::Text(text) => Some(text.as_str()),
-                _ => None,
-            });
-            Arc::new(texts.collect::<StringArray>())
-        }
-        Some(Class::Boolean(_)) => {
-            let values = classes.iter().map(|class| match class {
-                Class::Boolean(value) => Some(*value),
-                _ => None,
-            });
-            Arc::new(values.collect::<BooleanArray>())
-        }
-        _ => {
-            let values = classes.iter().map(|class| match class {
-                Class::Integer(value) => Some(*value),
-                _ => None,
-            });
-            Arc::new(values.collect::<Int64Array>())
-        }
+        Some(Class::Text(_)) => array!(Text, StringArray),
+        Some(Class::Boolean(_)) => array!(Boolean, BooleanArray),
+        _ => array!(Integer, Int64Array),
     }
 }
 

@@ -31,12 +31,7 @@ impl Parity {
     ) -> Result<Self, ModelError> {
         let answered = classes(&model.predict(rows)?)?;
         let original = classes(original)?;
-        if answered.len() != original.len() {
-            return Err(ModelError::WrongNumberOfRows {
-                asked: original.len(),
-                answered: answered.len(),
-            });
-        }
+        ModelError::check_rows(original.len(), answered.len())?;
         let pairs = answered.iter().zip(&original).zip(1..);
         Ok(Self {
             rows: original.len() as u64,
@@ -57,9 +52,8 @@ impl Parity {
 }
 
 fn classes(array: &ArrayRef) -> Result<Vec<String>, ModelError> {
-    let (column, codes) = Column::of("prediction", array).map_err(|_| ModelError::NoClasses {
-        data_type: array.data_type().to_string(),
-    })?;
+    let (column, codes) = Column::of("prediction", array)
+        .map_err(|_| ModelError::NoClasses(array.data_type().to_string()))?;
     let name = |value: &Value| match value {
         Value::Boolean(yes) => u8::from(*yes).to_string(),
         Value::Float(number) => number.to_string(),

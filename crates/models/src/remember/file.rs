@@ -42,12 +42,9 @@ pub enum RememberError {
     },
     /// It is something else.
     #[error(
-        "{path} is no file of remembered answers, and is left as it is; name another file, or remove it"
+        "{0} is no file of remembered answers, and is left as it is; name another file, or remove it"
     )]
-    NotAnswers {
-        /// The file.
-        path: PathBuf,
-    },
+    NotAnswers(PathBuf),
     /// It was written by a version of this program that writes it otherwise.
     #[error(
         "{path} is of version {version} of the file of remembered answers, and this program reads version {VERSION}; name another file, or remove it"
@@ -71,11 +68,8 @@ pub enum RememberError {
         wanted: String,
     },
     /// Another process is writing to it.
-    #[error("{path} is in use by another audit; wait for its end, or name another file")]
-    InUse {
-        /// The file.
-        path: PathBuf,
-    },
+    #[error("{0} is in use by another audit; wait for its end, or name another file")]
+    InUse(PathBuf),
 }
 
 /// The answers to one batch of rows.
@@ -114,9 +108,7 @@ impl AnswerFile {
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                return Err(RememberError::InUse {
-                    path: path.to_owned(),
-                });
+                return Err(RememberError::InUse(path.to_owned()));
             }
             // Some file systems know no locks. Keeping answers is worth more than guarding them.
             Err(TryLockError::Error(why)) if why.kind() == io::ErrorKind::Unsupported => {}
@@ -218,7 +210,7 @@ fn refusal(path: &Path, start: &[u8], fingerprint: &str) -> RememberError {
             .then(|| (version, kept.to_owned()))
     };
     match read() {
-        None => RememberError::NotAnswers { path },
+        None => RememberError::NotAnswers(path),
         Some((VERSION, kept)) => RememberError::OtherModel {
             path,
             kept,

@@ -295,15 +295,9 @@ fn place(classes: &mut Vec<Class>, class: Class) -> u32 {
 /// What an audit would refuse is refused here, and so never remembered: the model may answer better
 /// when it is asked again.
 fn classes(answer: &ArrayRef, asked: usize) -> Result<(Vec<Class>, Vec<u32>), ModelError> {
-    if answer.len() != asked {
-        return Err(ModelError::WrongNumberOfRows {
-            asked,
-            answered: answer.len(),
-        });
-    }
-    let (column, codes) = Column::of("prediction", answer).map_err(|_| ModelError::NoClasses {
-        data_type: answer.data_type().to_string(),
-    })?;
+    ModelError::check_rows(asked, answer.len())?;
+    let (column, codes) = Column::of("prediction", answer)
+        .map_err(|_| ModelError::NoClasses(answer.data_type().to_string()))?;
     let class = |(code, value): (usize, &Value)| {
         let not_a_class = |value: &str, remedy| ModelError::NotAClass {
             row: 1 + codes.iter().position(|&c| c as usize == code).unwrap_or(0),

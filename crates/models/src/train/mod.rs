@@ -126,11 +126,8 @@ pub enum TrainError {
         value: f64,
     },
     /// A seed that numpy's generator does not take.
-    #[error("the seed is {seed}, and scikit-learn takes at most 4294967295")]
-    Seed {
-        /// What was given.
-        seed: u64,
-    },
+    #[error("the seed is {0}, and scikit-learn takes at most 4294967295")]
+    Seed(u64),
     /// The table's batches do not fit together.
     #[error("{0}")]
     Table(String),
@@ -220,30 +217,27 @@ impl Training {
 
     fn terms(&self, table: &RecordBatch) -> Result<Vec<Term>, TrainError> {
         let schema = table.schema();
-        let known = || schema.fields().iter().map(|f| f.name().clone()).collect();
-        if let Some(unknown) = self
-            .exclude
-            .iter()
-            .find(|name| schema.index_of(name).is_err())
-        {
+        let is_unknown = |name: &&String| schema.index_of(name).is_err();
+        if let Some(unknown) = self.exclude.iter().find(is_unknown) {
             return Err(TrainError::UnknownColumn {
                 column: unknown.clone(),
-                known: known(),
+                known: schema.fields().iter().map(|f| f.name().clone()).collect(),
             });
         }
         let mut first = 0;
         let mut terms = Vec::new();
-        for field in schema.fields() {
-            if self.exclude.contains(field.name()) {
+        for (field, array) in schema.fields().iter().zip(table.columns()) {
+            let name = field.name();
+            if self.exclude.contains(name) {
                 continue;
             }
-            let (column, codes) = encode(table, field.name())?;
+            let encoded = Column::of(name, array);
+            let (column, codes) = encoded.map_err(|error| TrainError::Column {
+                column: name.clone(),
+                why: error.to_string(),
+            })?;
             let is_number = field.data_type().is_numeric();
-            let numbers = if is_number {
-                Some(numbers(&column)?)
-            } else {
-                None
-            };
+            let numbers = is_number.then(|| numbers(&column)).transpose()?;
             let term = Term {
                 first,
                 column,
@@ -255,21 +249,6 @@ impl Training {
         }
         Ok(terms)
     }
-}
-
-/// Whether each row's outcome is favourable, for a table that holds its label.
-pub fn outcomes(
-    table: &RecordBatch,
-    label: &str,
-    favourable: &str,
-) -> Result<Vec<bool>, TrainError> {
-    let (column, codes) = encode(table, label)?;
-    let values = column.values().iter();
-    let favourable: Vec<bool> = values.map(|value| value.reads_as(favourable)).collect();
-    Ok(codes
-        .iter()
-        .map(|&code| favourable[code as usize])
-        .collect())
 }
 
 /// The share of rows for which a model's answer is the outcome.
@@ -345,24 +324,6 @@ impl Term {
             model.missing.insert(name.to_owned(), coefficients[missing]);
         }
     }
-}
-
-fn encode(table: &RecordBatch, name: &str) -> Result<(Column, Vec<u32>), TrainError> {
-    let array = table
-        .column_by_name(name)
-        .ok_or_else(|| TrainError::UnknownColumn {
-            column: name.to_owned(),
-            known: table
-                .schema()
-                .fields()
-                .iter()
-                .map(|f| f.name().clone())
-                .collect(),
-        })?;
-    Column::of(name, array).map_err(|error| TrainError::Column {
-        column: name.to_owned(),
-        why: error.to_string(),
-    })
 }
 
 fn numbers(column: &Column) -> Result<Vec<Option<f64>>, TrainError> {

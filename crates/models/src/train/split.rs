@@ -28,7 +28,7 @@ pub fn split(
     Ok(match splitting {
         Splitting::Own => own_split(favourable, test_percent, seed),
         Splitting::ScikitLearn => {
-            let seed = u32::try_from(seed).map_err(|_| TrainError::Seed { seed })?;
+            let seed = u32::try_from(seed).map_err(|_| TrainError::Seed(seed))?;
             scikit::train_test_split(favourable, test_percent.min(100), seed)
         }
     })

@@ -16,10 +16,6 @@ use std::ops::Range;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ensemble {
     nodes: Vec<Node>,
-    /// Bits of listed categories, all splits after each other, and where those of each begin and
-    /// end.
-    words: Vec<u32>,
-    sets: Vec<Range<usize>>,
     trees: Vec<Tree>,
     /// By feature.
     classes: Vec<Classes>,
@@ -49,27 +45,15 @@ impl Tree {
 }
 
 /// A split or a leaf.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Node {
-    /// The threshold of a split, the value of a leaf.
-    number: f64,
-    /// Left and right; of no meaning for a leaf.
-    children: [u32; 2],
+    /// The value of a leaf.
+    value: f64,
+    /// What a split asks, and of which feature.
+    test: Option<Test>,
     feature: u32,
-    rule: Rule,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Rule {
-    AtMost {
-        missing_left: bool,
-        zero_is_missing: bool,
-    },
-    Listed {
-        set: u32,
-        listed_left: bool,
-        missing_left: bool,
-    },
+    /// Where it leads: left and right.
+    children: [u32; 2],
 }
 
 /// A place in a tree as a file describes it.
@@ -87,7 +71,7 @@ pub(crate) enum Place {
 }
 
 /// The question that a split asks of a number.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Test {
     /// Is it at most the threshold? Then left.
     AtMost {
@@ -214,12 +198,11 @@ impl Ensemble {
                     right,
                 } => {
                     let node = self.nodes.len();
-                    let (number, rule) = self.rule(test)?;
                     self.nodes.push(Node {
-                        number,
-                        children: [0; 2],
+                        value: 0.0,
+                        test: Some(test),
                         feature: index(feature)?,
-                        rule,
+                        children: [0; 2],
                     });
                     if let Some((parent, side)) = parent {
                         self.nodes[parent].children[side] = index(node)?;
@@ -233,13 +216,10 @@ impl Ensemble {
         for &(value, parent) in &leaves {
             let node = index(self.nodes.len())?;
             self.nodes.push(Node {
-                number: value,
-                children: [0; 2],
+                value,
+                test: None,
                 feature: 0,
-                rule: Rule::AtMost {
-                    missing_left: false,
-                    zero_is_missing: false,
-                },
+                children: [0; 2],
             });
             if let Some((parent, side)) = parent {
                 self.nodes[parent].children[side] = node;
@@ -259,37 +239,6 @@ impl Ensemble {
                 .fold(0.0, |most: f64, (value, _)| most.max(value.abs())),
         });
         Ok(())
-    }
-
-    fn rule(&mut self, test: Test) -> Result<(f64, Rule), String> {
-        Ok(match test {
-            Test::AtMost {
-                threshold,
-                missing_left,
-                zero_is_missing,
-            } => {
-                let rule = Rule::AtMost {
-                    missing_left,
-                    zero_is_missing,
-                };
-                (threshold, rule)
-            }
-            Test::Listed {
-                set,
-                listed_left,
-                missing_left,
-            } => {
-                let start = self.words.len();
-                self.words.extend(&set);
-                self.sets.push(start..self.words.len());
-                let rule = Rule::Listed {
-                    set: index(self.sets.len() - 1)?,
-                    listed_left,
-                    missing_left,
-                };
-                (f64::NAN, rule)
-            }
-        })
     }
 
     /// To be called once all trees are there: numbers the features anew, so that only those some
@@ -339,19 +288,21 @@ impl Ensemble {
         let splits = self.trees.iter().flat_map(|tree| tree.splits.clone());
         for node in splits.map(|split| &self.nodes[split]) {
             let bounds = &mut classes[node.feature as usize].bounds;
-            match node.rule {
-                Rule::AtMost {
-                    zero_is_missing, ..
-                } => {
+            match &node.test {
+                None => {}
+                Some(Test::AtMost {
+                    threshold,
+                    zero_is_missing,
+                    ..
+                }) => {
                     // Nothing is at most NaN.
-                    bounds.extend(Some(node.number).filter(|number| !number.is_nan()));
-                    if zero_is_missing {
+                    bounds.extend(Some(threshold).filter(|number| !number.is_nan()));
+                    if *zero_is_missing {
                         bounds.extend([(-ZERO).next_down(), ZERO]);
                     }
                 }
-                Rule::Listed { set, .. } => {
-                    let words = &self.words[self.sets[set as usize].clone()];
-                    for category in listed(words) {
+                Some(Test::Listed { set, .. }) => {
+                    for category in listed(set) {
                         // Cutting off towards 0 makes category 0 out of all above -1.
                         let before = match category {
                             0 => -1.0,
@@ -385,11 +336,11 @@ impl Ensemble {
                 .resize(start + classes.len() * words, u64::MAX);
             for split in tree.splits.clone() {
                 let node = &self.nodes[split];
-                if node.feature != feature {
+                let Some(test) = node.test.as_ref().filter(|_| node.feature == feature) else {
                     continue;
-                }
+                };
                 for class in 0..classes.len() {
-                    let left = goes_left(node, &self.sets, &self.words, classes.number(class));
+                    let left = test.goes_left(classes.number(class));
                     let not_taken = node.children[usize::from(left)] as usize;
                     let set = &mut self.remaining[start + class * words..][..words];
                     remove(set, below[not_taken - tree.splits.start].clone());
@@ -476,20 +427,18 @@ impl Ensemble {
                 0 => at,
                 set => word * 64 + set.trailing_zeros() as usize,
             });
-            *leaf = values[at].number;
+            *leaf = values[at].value;
         }
     }
 
     /// The plain way: from the root, split by split.
     fn walk(&self, tree: &Tree, number: impl Fn(usize) -> f64) -> f64 {
-        let mut at = tree.splits.start;
-        while at < tree.splits.end {
-            let node = &self.nodes[at];
-            let x = number(node.feature as usize);
-            let left = goes_left(node, &self.sets, &self.words, x);
-            at = node.children[usize::from(!left)] as usize;
+        let mut node = &self.nodes[tree.splits.start];
+        while let Some(test) = &node.test {
+            let left = test.goes_left(number(node.feature as usize));
+            node = &self.nodes[node.children[usize::from(!left)] as usize];
         }
-        self.nodes[at].number
+        node.value
     }
 }
 
@@ -516,28 +465,26 @@ fn remove(set: &mut [u64], leaves: Range<usize>) {
     }
 }
 
-fn goes_left(split: &Node, sets: &[Range<usize>], words: &[u32], x: f64) -> bool {
-    match split.rule {
-        Rule::AtMost {
-            missing_left,
-            zero_is_missing,
-        } => {
-            if x.is_nan() || (zero_is_missing && x.abs() <= ZERO) {
-                missing_left
-            } else {
-                x <= split.number
+impl Test {
+    fn goes_left(&self, x: f64) -> bool {
+        match *self {
+            Self::AtMost {
+                threshold,
+                missing_left,
+                zero_is_missing,
+            } => {
+                if x.is_nan() || (zero_is_missing && x.abs() <= ZERO) {
+                    missing_left
+                } else {
+                    x <= threshold
+                }
             }
-        }
-        Rule::Listed {
-            set,
-            listed_left,
-            missing_left,
-        } => {
-            if x.is_nan() {
-                missing_left
-            } else {
-                is_listed(&words[sets[set as usize].clone()], x) == listed_left
-            }
+            Self::Listed { missing_left, .. } if x.is_nan() => missing_left,
+            Self::Listed {
+                ref set,
+                listed_left,
+                ..
+            } => is_listed(set, x) == listed_left,
         }
     }
 }
@@ -586,13 +533,12 @@ mod tests {
 
     fn walk(test: Test, x: f64) -> &'static str {
         let mut trees = Ensemble::default();
-        let mut test = Some(test);
         trees
             .add(3, |place| {
                 Ok(match place {
                     0 => Place::Split {
                         feature: 0,
-                        test: test.take().unwrap(),
+                        test: test.clone(),
                         left: 1,
                         right: 2,
                     },

@@ -226,10 +226,7 @@ impl Inputs {
     pub(crate) fn find(&self, table: &[&str]) -> Result<Vec<usize>, ModelError> {
         let find = |input: &Input| {
             let found = columns::find(&input.column, self.spelling, table);
-            found.ok_or_else(|| ModelError::Column {
-                column: input.column.clone(),
-                why: "it is not among the columns that the model is given; declare it as a feature or as context, or say which column is this input of the model".to_owned(),
-            })
+            found.ok_or_else(|| columns::not_given(&input.column))
         };
         self.inputs.iter().map(find).collect()
     }
@@ -238,11 +235,8 @@ impl Inputs {
     pub(crate) fn numbers(&self, input: usize, column: &Column) -> Result<Vec<f64>, ModelError> {
         let kind = &self.inputs[input].kind;
         let numbers = column.values().iter().map(|value| {
-            kind.number(value, self.precision)
-                .map_err(|why| ModelError::Column {
-                    column: column.name().to_owned(),
-                    why,
-                })
+            let number = kind.number(value, self.precision);
+            number.map_err(|why| ModelError::column(column.name(), why))
         });
         numbers.collect()
     }

@@ -11,6 +11,7 @@ mod inputs;
 mod model;
 mod output;
 
+use std::fmt::Display;
 use std::path::Path;
 
 pub(crate) use self::ensemble::{Ensemble, Place, Rows, Test};
@@ -36,6 +37,14 @@ impl From<String> for Refused {
 }
 
 impl Refused {
+    /// The same, with the tree that is damaged.
+    pub(crate) fn in_tree(self, tree: impl Display) -> Self {
+        match self {
+            Self::Damaged(why) => Self::Damaged(format!("tree {tree}: {why}")),
+            other => other,
+        }
+    }
+
     pub(crate) fn of(self, path: &Path, format: &'static str) -> OpenError {
         match self {
             Self::Damaged(why) => OpenError::invalid(path, format, why),

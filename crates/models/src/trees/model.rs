@@ -9,7 +9,8 @@ use facts_engine::population::Column;
 use facts_engine::{Error, Words};
 
 use super::flips;
-use super::{Ensemble, Inputs, Output, Rows};
+use super::{Ensemble, Inputs, Output, Refused, Rows};
+use crate::error::OpenError;
 use crate::open::{Input, OpenOptions, Opened};
 
 /// A boosted, dropped-out or averaged ensemble of trees, read from a LightGBM or an XGBoost file.
@@ -42,10 +43,18 @@ impl TreeModel {
         }
     }
 
-    pub(crate) fn with(mut self, options: &OpenOptions) -> Self {
-        self.inputs.rename(options);
-        self.output.threshold = options.threshold.or(self.output.threshold);
-        self
+    /// Opens a file that a library saved, by what reads its bytes.
+    pub(crate) fn open(
+        path: &Path,
+        options: &OpenOptions,
+        library: &'static str,
+        read: fn(&[u8]) -> Result<Self, Refused>,
+    ) -> Result<Self, OpenError> {
+        let bytes = std::fs::read(path).map_err(|error| OpenError::file(path, error))?;
+        let mut model = read(&bytes).map_err(|refused| refused.of(path, library))?;
+        model.inputs.rename(options);
+        model.output.threshold = options.threshold.or(model.output.threshold);
+        Ok(model)
     }
 
     /// The model with what is known about it, as read from a file.
@@ -91,11 +100,8 @@ impl TreeModel {
         let mut columns = Vec::with_capacity(places.len());
         for (input, &place) in places.iter().enumerate() {
             let name = names[place];
-            let (column, codes) =
-                Column::of(name, rows.column(place)).map_err(|error| ModelError::Column {
-                    column: name.to_owned(),
-                    why: error.to_string(),
-                })?;
+            let (column, codes) = Column::of(name, rows.column(place))
+                .map_err(|error| ModelError::column(name, error.to_string()))?;
             let classes = self.classes(input, &column)?;
             let codes = codes.into_iter();
             columns.push(codes.map(|c| classes[c as usize]).collect::<Vec<u32>>());

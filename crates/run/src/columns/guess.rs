@@ -42,9 +42,10 @@ const NEGATIVE_CODES: &[f64] = &[
 const GREAT_CODES: &[f64] = &[99.0, 999.0, 9999.0];
 
 /// What the levels of a column probably are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Guess {
     /// Levels without an order.
+    #[default]
     Categorical,
     /// Each number is a level.
     Numeric,
@@ -53,7 +54,7 @@ pub enum Guess {
 }
 
 /// One column and what was seen in it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Guessed {
     /// The column's name.
     pub name: String,
@@ -180,22 +181,8 @@ fn unreadable(name: &str, error: &Error) -> Guessed {
     let is_time = matches!(error, Error::UnsupportedType { data_type, .. } if data_type.starts_with("Date") || data_type.starts_with("Time"));
     Guessed {
         name: name.to_owned(),
-        guess: Guess::Categorical,
-        why_not: Some(if is_time {
-            DATE.to_owned()
-        } else {
-            "its type cannot be read; cast it to text or a number to use it".to_owned()
-        }),
-        is_readable: false,
-        is_coded: false,
-        distinct: 0,
-        values: Vec::new(),
-        range: None,
-        nulls: 0,
-        missing_codes: Vec::new(),
-        maybe_protected: false,
-        is_label: false,
-        change: None,
+        why_not: Some(if is_time { DATE } else { UNREADABLE }.to_owned()),
+        ..Guessed::default()
     }
 }
 
@@ -208,30 +195,17 @@ fn of_column(name: &str, encoded: &EncodedColumn) -> Guessed {
         .filter(|(value, _)| **value == Value::Null)
         .map(|(_, count)| *count)
         .sum();
-    let special = if is_number {
-        special_numbers(
-            &held()
-                .filter_map(|(value, n)| Some((value.number()?, *n)))
-                .collect::<Vec<_>>(),
-        )
-    } else {
-        Vec::new()
-    };
-    let is_special = |value: &Value| {
-        value
-            .number()
-            .is_some_and(|n| is_number && special.contains(&n))
-    };
+    let numbers = held().filter_map(|(value, n)| Some((value.number()?, *n)));
+    let numbers: Vec<(f64, usize)> = numbers.filter(|_| is_number).collect();
+    let special = special_numbers(&numbers);
+    let is_special = |value: &Value| value.number().is_some_and(|n| special.contains(&n));
     let is_code = |value: &Value| is_special(value) || is_missing_code(&value.label());
-    let most_first = |values: &mut Vec<(String, usize)>| {
-        values.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-    };
     let listed = |wanted: &dyn Fn(&Value) -> bool| {
         let mut values: Vec<(String, usize)> = held()
             .filter(|(value, _)| **value != Value::Null && wanted(value))
             .map(|(value, count)| (value.label(), *count))
             .collect();
-        most_first(&mut values);
+        values.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         values
     };
     let missing_codes = listed(&is_code);
@@ -262,32 +236,27 @@ fn of_column(name: &str, encoded: &EncodedColumn) -> Guessed {
         _ if values[0].1 * 5 > known * 4 => Guess::Numeric,
         _ => Guess::Binned,
     };
-    let mut range: Option<(f64, f64)> = None;
-    for number in held()
-        .filter(|(value, _)| is_number && !is_special(value))
-        .filter_map(|(value, _)| value.number())
-    {
-        let (low, high) = range.unwrap_or((number, number));
-        range = Some((low.min(number), high.max(number)));
-    }
+    let plain = numbers.iter().map(|(number, _)| (*number, *number));
+    let plain = plain.filter(|(number, _)| !special.contains(number));
+    let range = plain.reduce(|(low, high), (number, _)| (low.min(number), high.max(number)));
     values.truncate(20);
     Guessed {
         name: name.to_owned(),
         guess,
         why_not: why_not.map(str::to_owned),
         is_readable: true,
-        is_coded: false,
         distinct,
         range,
         values,
         nulls,
         missing_codes,
         maybe_protected: words.is_protected(),
-        is_label: false,
         change: words.change(),
+        ..Guessed::default()
     }
 }
 
+const UNREADABLE: &str = "its type cannot be read; cast it to text or a number to use it";
 const DATE: &str = "it holds dates; make them a number (years, days since) to use them";
 
 /// Why a column of texts is no feature, if it should be none.
@@ -373,46 +342,24 @@ mod tests {
 
     #[test]
     fn columns_are_recognised() {
-        let texts = |values: Vec<&'static str>| Arc::new(StringArray::from(values)) as ArrayRef;
         let rows = 100;
+        let numbers = |of: fn(i64) -> i64| {
+            Arc::new(Int64Array::from_iter_values((0..rows).map(of))) as ArrayRef
+        };
+        let thirds = (0..rows).map(|i| i as f64 / 3.0);
+        let texts = |values: &[&str]| {
+            let values = values.iter().cycle().take(rows as usize);
+            Arc::new(StringArray::from_iter_values(values)) as ArrayRef
+        };
         let table = RecordBatch::try_from_iter([
-            (
-                "id",
-                Arc::new(Int64Array::from_iter_values(0..rows)) as ArrayRef,
-            ),
-            (
-                "ageYears",
-                Arc::new(Int64Array::from_iter_values((0..rows).map(|i| 20 + i % 30))) as ArrayRef,
-            ),
-            (
-                "gain",
-                Arc::new(Int64Array::from_iter_values(
-                    (0..rows).map(|i| i64::from(i > 85) * i),
-                )) as ArrayRef,
-            ),
-            (
-                "dependants",
-                Arc::new(Int64Array::from_iter_values((0..rows).map(|i| i % 4))) as ArrayRef,
-            ),
-            (
-                "amount",
-                Arc::new(Float64Array::from_iter_values(
-                    (0..rows).map(|i| i as f64 / 3.0),
-                )) as ArrayRef,
-            ),
-            (
-                "job",
-                texts(
-                    (0..rows)
-                        .map(|i| [" clerk", " ?", " boss"][i as usize % 3])
-                        .collect(),
-                ),
-            ),
-            (
-                "Sex",
-                texts((0..rows).map(|i| ["F", "M"][i as usize % 2]).collect()),
-            ),
-            ("country", texts(vec!["X"; rows as usize])),
+            ("id", numbers(|i| i)),
+            ("ageYears", numbers(|i| 20 + i % 30)),
+            ("gain", numbers(|i| i64::from(i > 85) * i)),
+            ("dependants", numbers(|i| i % 4)),
+            ("amount", Arc::new(Float64Array::from_iter_values(thirds))),
+            ("job", texts(&[" clerk", " ?", " boss"])),
+            ("Sex", texts(&["F", "M"])),
+            ("country", texts(&["X"])),
         ])
         .unwrap();
         let guessed = guess(&Table::read([table]).unwrap(), &Config::default());

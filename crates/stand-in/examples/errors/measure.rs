@@ -12,12 +12,21 @@ use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch, StringArray, UInt64A
 use arrow_schema::DataType;
 use arrow_select::take::take_record_batch;
 use facts_engine::flips::Model;
+use facts_engine::population::Column;
 use facts_models::AdditiveModel;
-use facts_models::train::{ClassWeights, Splitting, Training, outcomes, split};
+use facts_models::train::{ClassWeights, Splitting, Training, split};
 use facts_stand_in::{AD_CAMPAIGN_ROWS, AD_CAMPAIGN_TEST_ROWS, PEOPLE, SSL_ROWS};
 use serde_json::Value;
 
 type Failure = Box<dyn std::error::Error>;
+
+/// Whether each row has this outcome.
+fn outcomes(table: &RecordBatch, label: &str, favourable: &str) -> Result<Vec<bool>, Failure> {
+    let array = table.column_by_name(label).ok_or("no label")?;
+    let (column, codes) = Column::of(label, array)?;
+    let is_it = |&code: &u32| column.values()[code as usize].reads_as(favourable);
+    Ok(codes.iter().map(is_it).collect())
+}
 
 /// The errors of some published figures, in percentage points.
 pub(crate) struct Errors {

@@ -13,7 +13,7 @@ use crate::distribution::{SCORE_GAP, Viewpoint};
 impl Pooled<'_> {
     /// How likely, at most, two groups' mean costs differ by at least `gap`: over those who can
     /// achieve recourse, or over all members with the others at `c_infinity`.
-    pub fn gap_of_means(&self, c_infinity: Option<f64>, gap: f64) -> f64 {
+    pub(crate) fn gap_of_means(&self, c_infinity: Option<f64>, gap: f64) -> f64 {
         let mut payers = self.newly_reached();
         let people: u64 = self.sizes().iter().sum();
         let helped: u64 = payers.iter().map(|payer| payer.1).sum();

@@ -46,7 +46,7 @@ impl<'a> Pooled<'a> {
 
     /// What an effectiveness–cost distribution is made of, cheapest first: cost, and how many
     /// people it helps. Macro, one entry an action; micro, one a cost level.
-    pub fn steps(&self, viewpoint: Viewpoint) -> Vec<(f64, u64)> {
+    pub(crate) fn steps(&self, viewpoint: Viewpoint) -> Vec<(f64, u64)> {
         let levels = &self.subgroup.cost_levels;
         match viewpoint {
             Viewpoint::Micro => levels
@@ -65,12 +65,12 @@ impl<'a> Pooled<'a> {
     }
 
     /// Members by group.
-    pub fn sizes(&self) -> &[u64] {
+    pub(crate) fn sizes(&self) -> &[u64] {
         &self.subgroup.members
     }
 
     /// All ordered pairs of groups.
-    pub fn pairs(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
+    pub(crate) fn pairs(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
         let groups = self.subgroup.groups();
         (0..groups).flat_map(move |a| (0..groups).filter(move |&b| b != a).map(move |b| (a, b)))
     }
@@ -80,7 +80,7 @@ impl<'a> Pooled<'a> {
     }
 
     /// How likely two groups' shares of `marked` people differ by at least `gap`, for any two.
-    pub fn gap(&self, marked: u64, gap: f64) -> f64 {
+    pub(crate) fn gap(&self, marked: u64, gap: f64) -> f64 {
         let gap = gap - SCORE_GAP;
         if gap <= 0.0 {
             return 1.0;
@@ -95,7 +95,7 @@ impl<'a> Pooled<'a> {
     /// How likely the groups' effectiveness–cost distributions at a budget differ by at least `gap`;
     /// macro an upper bound: where the best of one group is ahead of the best of another, so is
     /// that action itself.
-    pub fn gap_of_ecd(&self, viewpoint: Viewpoint, budget: f64, gap: f64) -> f64 {
+    pub(crate) fn gap_of_ecd(&self, viewpoint: Viewpoint, budget: f64, gap: f64) -> f64 {
         let mut steps = self.steps(viewpoint);
         steps.retain(|&(cost, _)| cost <= budget + COST_GAP);
         if viewpoint == Viewpoint::Micro {
@@ -110,7 +110,7 @@ impl<'a> Pooled<'a> {
     }
 
     /// The widest gaps that there could be between two groups' shares of those whom one step helps.
-    pub fn widest_gaps(&self, viewpoint: Viewpoint, budget: f64) -> Vec<f64> {
+    pub(crate) fn widest_gaps(&self, viewpoint: Viewpoint, budget: f64) -> Vec<f64> {
         let mut steps = self.steps(viewpoint);
         steps.retain(|&(cost, _)| cost <= budget + COST_GAP);
         let widest = |(a, b): (usize, usize), marked: u64| {
@@ -171,7 +171,7 @@ impl<'a> Pooled<'a> {
 
     /// How likely at least φ of group `a`, and less than φ of group `b`, are among `marked` people;
     /// with more than two groups an upper bound.
-    pub fn only_reaches(&self, a: usize, b: usize, marked: u64, phi: Phi) -> f64 {
+    pub(crate) fn only_reaches(&self, a: usize, b: usize, marked: u64, phi: Phi) -> f64 {
         let enough = phi.get().least_of(self.sizes()[a]);
         let short = self.short_of(b, marked, phi);
         if self.subgroup.groups() > 2 {
@@ -183,7 +183,7 @@ impl<'a> Pooled<'a> {
     }
 
     /// How likely less than φ of group `g` is among `marked` people.
-    pub fn short_of(&self, g: usize, marked: u64, phi: Phi) -> f64 {
+    pub(crate) fn short_of(&self, g: usize, marked: u64, phi: Phi) -> f64 {
         match phi.get().least_of(self.sizes()[g]) {
             0 => 0.0,
             enough => self.of_group(g, marked).at_most(enough - 1),

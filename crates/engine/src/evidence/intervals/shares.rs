@@ -1,7 +1,7 @@
 //! Intervals for a share of which the counts are known: so many members of so many.
 
 use super::Interval;
-use crate::chance::binomial;
+use crate::chance::{binomial, series};
 
 /// Clopper and Pearson's interval for a share at 1 − α: however large the true share is, the
 /// interval holds it with at least that probability. Of nobody nothing is known: 0 to 1.
@@ -39,16 +39,12 @@ fn lower_end(part: u64, whole: u64, alpha: f64) -> f64 {
 /// The probability of `k` or more over that of `k`, for a share p of at most k/n: the terms fall.
 fn tail_over_first(k: u64, n: u64, p: f64) -> f64 {
     let odds = p / (1.0 - p);
-    let (mut sum, mut term) = (1.0, 1.0);
-    for j in k..n {
+    let mut term = 1.0;
+    let terms = (k..n).map(|j| {
         term *= (n - j) as f64 / (j + 1) as f64 * odds;
-        let more = sum + term;
-        if more == sum {
-            break;
-        }
-        sum = more;
-    }
-    sum
+        term
+    });
+    series(1.0, terms)
 }
 
 #[cfg(test)]
