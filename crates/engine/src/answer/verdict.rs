@@ -181,10 +181,10 @@ impl Judging<'_> {
                 cut_off.is_some_and(|cut_off| self.shows(subgroup, a, b, cut_off, &factorials))
             };
             let mut members = None;
-            for a in 0..groups {
+            for (a, covered) in covered.iter_mut().enumerate() {
                 if (0..groups).any(|b| a != b && telling(a.min(b), a.max(b))) {
                     let members = members.get_or_insert_with(|| self.individuals.members(subgroup));
-                    bits::unite(&mut covered[a], members);
+                    bits::unite(covered, members);
                 }
             }
         }
@@ -202,14 +202,12 @@ impl Judging<'_> {
     /// compares shares.
     fn cut_off(&self, evidence: &Evidence) -> Option<f64> {
         let first = self.audit.subgroups.first()?;
-        let compares_shares = |definition: &&Box<dyn Definition>| {
+        let compares_shares = |definition: &dyn Definition| {
             let values = definition.assess(first).map(|found| found.values);
             values.is_some_and(|values| values.iter().all(|v| matches!(v, GroupValue::Share(_))))
         };
-        let ids: Vec<String> = self
-            .definitions
-            .iter()
-            .filter(compares_shares)
+        let definitions = self.definitions.iter().map(AsRef::as_ref);
+        let ids: Vec<String> = (definitions.filter(|&d| compares_shares(d)))
             .map(|definition| definition.id())
             .collect();
         let tests = evidence.tests.iter();

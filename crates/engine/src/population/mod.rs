@@ -107,7 +107,7 @@ impl Population {
     }
 
     /// The level of a profile in a feature.
-    pub(crate) fn level(&self, feature: usize, profile: usize) -> u32 {
+    pub fn level(&self, feature: usize, profile: usize) -> u32 {
         self.levels_of[feature][profile]
     }
 
