@@ -4,6 +4,7 @@
 //! an audit becomes reports. Each command is a file in `commands/`; nothing here knows the method.
 
 mod args;
+mod ask;
 mod commands;
 mod exit;
 mod output;

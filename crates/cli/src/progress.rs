@@ -159,6 +159,12 @@ impl Reporter {
         self.start.elapsed().as_secs_f64()
     }
 
+    /// Whether a person sits at a terminal who can be asked.
+    pub(crate) fn can_ask(&self) -> bool {
+        let at_terminal = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+        self.voice == Voice::Person && at_terminal
+    }
+
     /// Why the command failed.
     pub(crate) fn failure(&self, failure: &Failure) {
         self.clear();

@@ -8,8 +8,10 @@ use facts_models::ModelSpec;
 use crate::columns::{Change, Columns, Guessed, Role, guess};
 use crate::config::Config;
 use crate::failure::Failure;
+use crate::label::Label;
 use crate::listener::Listener;
 use crate::model;
+use crate::readings;
 use crate::table::Table;
 
 /// What an audit would be about.
@@ -44,6 +46,23 @@ pub struct GroupOutlook {
     pub outcomes: Vec<u64>,
 }
 
+impl Outlook {
+    /// What each value of the outcome would mean as the yes: a line for each, with who would be refused.
+    pub fn readings(&self) -> Option<String> {
+        let (_, values) = self.label.as_ref()?;
+        let names: Vec<String> = self.groups.iter().map(|group| group.name.clone()).collect();
+        let people: Vec<Vec<u64>> = (0..values.len())
+            .map(|value| {
+                (self.groups.iter())
+                    .map(|group| group.outcomes[value])
+                    .collect()
+            })
+            .collect();
+        let outcomes = values.iter().cloned().zip(people.iter().map(Vec::as_slice));
+        Some(readings::readings(&names, &outcomes.collect::<Vec<_>>()))
+    }
+}
+
 /// Looks at a table as an audit under this configuration would.
 pub fn outlook(
     config: &Config,
@@ -60,6 +79,7 @@ pub fn outlook(
     // Nothing can be said about what a model sees that nobody named.
     config.model.spec.get_or_insert(ModelSpec::Train);
     let config = &config;
+    Label::of(config, table)?;
     let columns = Columns::decide(config, &table.cells, inputs.as_deref())?;
     let (population, rows) = columns.declaration.population(&table.cells)?;
     let guessed = guess(&table.cells, config);

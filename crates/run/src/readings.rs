@@ -115,37 +115,43 @@ impl Outcomes {
         }
     }
 
-    /// A line for each outcome that could be the yes: who would be refused then.
     fn readings(&self) -> String {
-        let in_group = |g: usize| self.people.iter().map(|of| of[g]).sum::<u64>();
-        let all: u64 = (0..self.groups.len()).map(in_group).sum();
-        let share = |refused: u64, of: u64| {
-            let share = refused as f64 / of.max(1) as f64;
-            format!("{:.1} %", 100.0 * share)
-        };
-        let mut ordered: Vec<usize> = (0..self.outcomes.len())
-            .filter(|&outcome| self.outcomes[outcome] != Value::Null)
+        let outcomes = self.outcomes.iter().zip(&self.people);
+        let outcomes: Vec<(String, &[u64])> = outcomes
+            .filter(|(outcome, _)| **outcome != Value::Null)
+            .map(|(outcome, people)| (outcome.label().trim().to_owned(), people.as_slice()))
             .collect();
-        ordered.sort_by_key(|&outcome| self.outcomes[outcome].label());
-        let mut text = String::new();
-        for &outcome in ordered.iter().take(MOST_OUTCOMES) {
-            let of = &self.people[outcome];
-            let groups: Vec<String> = (self.groups.iter().enumerate())
-                .map(|(g, name)| {
-                    let all = in_group(g);
-                    format!("{} {}", name.trim(), share(all - of[g], all))
-                })
-                .collect();
-            // Writing to a string cannot fail.
-            let _ = writeln!(
-                text,
-                "  if `{}` is the yes, {} of {} people are refused ({})",
-                self.outcomes[outcome].label().trim(),
-                share(all - of.iter().sum::<u64>(), all),
-                text::count(all),
-                groups.join(", ")
-            );
-        }
-        text.trim_end().to_owned()
+        readings(&self.groups, &outcomes)
     }
+}
+
+/// A line for each outcome that could be the yes: who would be refused then. Each outcome comes with its
+/// people by group.
+pub(crate) fn readings(groups: &[String], outcomes: &[(String, &[u64])]) -> String {
+    let in_group = |g: usize| outcomes.iter().map(|(_, of)| of[g]).sum::<u64>();
+    let all: u64 = outcomes.iter().flat_map(|(_, of)| *of).sum();
+    let share = |refused: u64, of: u64| {
+        let share = refused as f64 / of.max(1) as f64;
+        format!("{:.1} %", 100.0 * share)
+    };
+    let mut ordered: Vec<&(String, &[u64])> = outcomes.iter().collect();
+    ordered.sort_by(|a, b| a.0.cmp(&b.0));
+    let mut text = String::new();
+    for (outcome, of) in ordered.into_iter().take(MOST_OUTCOMES) {
+        let groups: Vec<String> = (groups.iter().enumerate())
+            .map(|(g, name)| {
+                let all = in_group(g);
+                format!("{} {}", name.trim(), share(all - of[g], all))
+            })
+            .collect();
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            text,
+            "  if `{outcome}` is the yes, {} of {} people are refused ({})",
+            share(all - of.iter().sum::<u64>(), all),
+            text::count(all),
+            groups.join(", ")
+        );
+    }
+    text.trim_end().to_owned()
 }

@@ -16,7 +16,7 @@ pub(crate) struct InitArgs {
     /// The column that holds the outcome; guessed unless said
     #[arg(long, value_name = "COLUMN")]
     pub(crate) label: Option<String>,
-    /// The outcome that is good for people; never guessed, left open unless said
+    /// The outcome that is good for people; never guessed: asked at a terminal, else left open
     #[arg(long, value_name = "VALUE")]
     pub(crate) favourable: Option<String>,
     /// Where to write; `-` prints

@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
+use facts_engine::population::Value;
 use facts_input::csv::Duplicates;
 use facts_report::text::count;
 use facts_run::columns::{Guess, Guessed, May, guess};
@@ -11,6 +12,7 @@ use facts_run::config::Protected;
 use facts_run::{Config, Failure, Listener, Table, files, outlook};
 
 use crate::args::InitArgs;
+use crate::ask::ask;
 use crate::commands::dry_run;
 use crate::output;
 use crate::progress::Reporter;
@@ -47,15 +49,40 @@ pub(crate) fn init(mut args: InitArgs, reporter: &Reporter) -> Result<ExitCode, 
     }
     let guessed = guess(&table.cells, &config);
     reporter.clear();
-    let sketch = Sketch {
+    let mut sketch = Sketch {
         args: &args,
         config: &config,
         guessed: &guessed,
         rows: table.rows(),
-        favourable: args.favourable.as_deref(),
+        favourable: args.favourable.clone(),
     };
-    let body = sketch.body();
-    let text = sketch.head(&picture(&body, &table, reporter)?) + &body;
+    let draft = Config::parse("what would be written", &sketch.body(), &[])?;
+    let outlook = if draft.protected.is_empty() {
+        None
+    } else {
+        Some(outlook(&draft, &table, reporter))
+    };
+    match (&args.favourable, sketch.label()) {
+        (Some(value), Some(label)) => check(value, label, &table).map_err(Failure::usage)?,
+        (Some(value), None) => {
+            return Err(Failure::usage(format!(
+                "--favourable {value}: no column looks like the outcome; name it with --label"
+            )));
+        }
+        (None, Some(label)) if reporter.can_ask() => {
+            let readings = outlook
+                .as_ref()
+                .and_then(|outlook| outlook.as_ref().ok()?.readings());
+            sketch.favourable = ask_about(label, readings, &table)?;
+        }
+        (None, _) => {}
+    }
+    let picture = match &outlook {
+        None => String::new(),
+        Some(Ok(outlook)) => dry_run::groups(outlook).text(2),
+        Some(Err(error)) => format!("An audit would stop: {error}\n"),
+    };
+    let text = sketch.head(&picture) + &sketch.body();
     // What is written must be read back: a column may be called anything.
     Config::parse("what would be written", &text, &[])?;
     if prints {
@@ -75,15 +102,63 @@ pub(crate) fn init(mut args: InitArgs, reporter: &Reporter) -> Result<ExitCode, 
     Ok(ExitCode::SUCCESS)
 }
 
-/// What the table looks like to an audit under the configuration that is to be written.
-fn picture(body: &str, table: &Table, reporter: &Reporter) -> Result<String, Failure> {
-    let config = Config::parse("what would be written", body, &[])?;
-    if config.protected.is_empty() {
-        return Ok(String::new());
+/// Asks which outcome is good, with what each would mean.
+fn ask_about(
+    label: &Guessed,
+    readings: Option<String>,
+    table: &Table,
+) -> Result<Option<String>, Failure> {
+    let readings = readings.unwrap_or_else(|| {
+        let lines = refused(label).map(|(value, refused)| {
+            format!("  if `{value}` is the yes, {refused} of the rows are refused")
+        });
+        lines.collect::<Vec<_>>().join("\n")
+    });
+    let question = format!(
+        "Which value of `{}` is good for people? The data cannot tell.\n{readings}\nType the value, or nothing to leave it open:",
+        one_line(&label.name)
+    );
+    ask(
+        &question,
+        |answer| check(answer, label, table),
+        std::io::stdin().lock(),
+        std::io::stderr(),
+    )
+    .map_err(|error| Failure::output("the terminal", error))
+}
+
+/// Refuses an outcome that the label never has.
+fn check(value: &str, label: &Guessed, table: &Table) -> Result<(), String> {
+    let is_missing = |known: &Value| {
+        let mut codes = label.missing_codes.iter();
+        codes.any(|(code, _)| known.reads_as(code))
+    };
+    let column = table.cells.column(&label.name);
+    let column = column.map_err(|error| error.to_string())?;
+    let known = column.column().values().iter();
+    let mut known = known.filter(|known| !is_missing(known));
+    if known.any(|known| known.reads_as(value)) {
+        return Ok(());
     }
-    Ok(match outlook(&config, table, reporter) {
-        Ok(outlook) => dry_run::groups(&outlook).text(2),
-        Err(error) => format!("An audit would stop: {error}\n"),
+    let mut values: Vec<&str> = (label.values.iter())
+        .map(|(value, _)| value.trim())
+        .collect();
+    values.sort_unstable();
+    let (name, values) = (&label.name, values.join(", "));
+    Err(format!(
+        "`{name}` never has the value {value}; it has: {values}"
+    ))
+}
+
+/// The values of a label, each with the share of the rows that have another.
+fn refused(label: &Guessed) -> impl Iterator<Item = (&str, String)> {
+    let known: usize = label.values.iter().map(|(_, rows)| rows).sum();
+    let values = label.values.iter();
+    values.map(move |(value, rows)| {
+        (
+            value.trim(),
+            dry_run::share((known - rows) as u64, known as u64),
+        )
     })
 }
 
@@ -94,7 +169,7 @@ struct Sketch<'a> {
     guessed: &'a [Guessed],
     rows: usize,
     /// The outcome that is good for people, if somebody said so.
-    favourable: Option<&'a str>,
+    favourable: Option<String>,
 }
 
 impl Sketch<'_> {
@@ -138,15 +213,11 @@ impl Sketch<'_> {
     fn body(&self) -> String {
         let protected = self.protected();
         let is_protected = |guess: &Guessed| protected.iter().any(|p| p.name == guess.name);
-        let label = self
-            .guessed
-            .iter()
-            .find(|guess| guess.is_label && !is_protected(guess));
         let free = |guess: &&Guessed| !guess.is_label && !is_protected(guess);
         let (features, others): (Vec<&Guessed>, Vec<&Guessed>) =
             (self.guessed.iter().filter(free)).partition(|guess| guess.why_not.is_none());
         let mut text = self.data(&others);
-        text += &model(label, self.favourable);
+        text += &model(self.label(), self.favourable.as_deref());
         text += &self.protected_text(&protected);
         text += "# What people differ in. A feature may change at a cost of weight × distance, unless\n\
                  # a rule forbids it: immutable, only, max-step, not-a-target, forbidden, linked.\n";
@@ -163,6 +234,13 @@ impl Sketch<'_> {
             of.for_each(|feature| text += &of_feature(feature));
         }
         text
+    }
+
+    /// The outcome, unless it is protected.
+    fn label(&self) -> Option<&Guessed> {
+        let protected = self.protected();
+        let is_protected = |guess: &Guessed| protected.iter().any(|p| p.name == guess.name);
+        (self.guessed.iter()).find(|guess| guess.is_label && !is_protected(guess))
     }
 
     /// What the user named, or else the likeliest column.
@@ -276,13 +354,11 @@ fn model(label: Option<&Guessed>, favourable: Option<&str>) -> String {
         return text;
     }
     text += "# Which outcome is good for people? Only you can say: take away the # before one of these.\n";
-    let known: usize = label.values.iter().map(|(_, rows)| rows).sum();
-    for (value, rows) in &label.values {
-        let refused = dry_run::share((known - rows) as u64, known as u64);
+    for (value, refused) in refused(label) {
         let _ = writeln!(
             text,
             "# favourable = {}   # then {refused} of the rows are refused",
-            quoted(value.trim())
+            quoted(value)
         );
     }
     text.push('\n');
