@@ -36,8 +36,8 @@ pub mod subgroups;
 mod watch;
 
 pub use self::audit::{
-    Audit, FORMAT, Group, Individuals, Options, SetAside, Settings, Sizes, Suppression,
-    WithoutActions, audit, audit_again, audit_with_individuals,
+    Audit, FORMAT, Group, Individuals, Options, Searched, Seconds, SetAside, Settings, Sizes,
+    Suppression, WithoutActions, audit, audit_again, audit_with_individuals, search,
 };
 pub use self::bits::Words;
 pub use self::decimal::{Decimal, Phi, Support};

@@ -23,12 +23,13 @@ pub mod saved;
 mod settings;
 mod table;
 
+pub use self::audit::Expected;
 pub use self::config::Config;
 pub use self::definitions::{Definitions, definitions_for, own_definitions, paper_and_own};
 pub use self::failure::{Failure, FailureKind};
 pub use self::listener::{Listener, Silent};
 pub use self::model::{FittedElsewhere, fit};
 pub use self::outlook::{GroupOutlook, Outlook, outlook};
-pub use self::run::{FromCode, TOOL, run, run_with};
+pub use self::run::{FromCode, TOOL, expected, run, run_with};
 pub use self::settings::call_settings;
 pub use self::table::Table;

@@ -9,6 +9,7 @@ use facts_report::text;
 
 use crate::config::Config;
 use crate::failure::Failure;
+use crate::model::AuditedModel;
 use crate::people::People;
 
 /// Profiles that a model is asked about at most, to show what its answers would mean.
@@ -16,18 +17,21 @@ const MOST_PROFILES: usize = 20_000;
 /// Outcomes that are written out at most.
 const MOST_OUTCOMES: usize = 8;
 
-/// Which class of a model that was opened, or is at hand, is the yes.
+/// Which class of a model is the yes.
 pub(crate) fn favourable(
     config: &Config,
-    model: &dyn Model,
+    model: &AuditedModel,
     people: &People<'_>,
 ) -> Result<Favourable, Failure> {
+    if let Some(favourable) = &model.favourable {
+        return Ok(favourable.clone());
+    }
     let (of_model, of_label) = (&config.model.favourable, &config.label.favourable);
     if let Some(class) = of_model {
         refuse_contradiction(config, people)?;
         return Ok(Favourable::Class(class.0.clone()));
     }
-    let answers = answered(model, people)?;
+    let answers = answered(model.model.as_ref(), people)?;
     let known = |class: &str| answers.outcomes.iter().any(|value| value.reads_as(class));
     match (of_label, &config.label.column) {
         (Some(class), _) if known(&class.0) => Ok(Favourable::Class(class.0.clone())),

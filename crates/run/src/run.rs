@@ -11,10 +11,11 @@ use facts_engine::answer::{self, Reasons};
 use facts_engine::flips::Model;
 use facts_engine::population::{CostFunction, TransitionRule};
 use facts_engine::{Individuals, Watch};
+use facts_models::ModelSpec;
 use facts_report::{ModelOrigin, Record, VERSION};
 use serde_json::json;
 
-use crate::audit;
+use crate::audit::{self, Expected};
 use crate::columns::Columns;
 use crate::config::Config;
 use crate::evidence::{Evidenced, Plan};
@@ -97,10 +98,7 @@ pub fn run_with(
         model = model.keeping_answers(config)?;
     }
 
-    let favourable = match model.favourable.take() {
-        Some(favourable) => favourable,
-        None => readings::favourable(config, model.model.as_ref(), &people)?,
-    };
+    let favourable = readings::favourable(config, &model, &people)?;
     let options = options.favourable(favourable);
     let audited = audit::audit(config, &people, &model, &options, listener)?;
     let audit = &audited.audit;
@@ -190,6 +188,33 @@ pub fn run_with(
         answer: Some(answer),
     };
     Ok((record, audited.individuals))
+}
+
+/// How much an audit under this configuration would have to do. The model is fitted or opened, and asked
+/// about everybody; nothing is written. Fails where the audit would, and where asking the model means to run
+/// a program or to call a server.
+pub fn expected(
+    config: &Config,
+    table: &Table,
+    listener: &dyn Listener,
+) -> Result<Expected, Failure> {
+    let is_file = config.model.spec.as_ref().is_some_and(ModelSpec::is_file);
+    if !(config.is_train() || is_file) {
+        return Err(Failure::usage(match config.model.spec {
+            None => "no model is named",
+            Some(_) => "no program is run and no server called to learn who is refused",
+        }));
+    }
+    let mut config = config.clone();
+    config.train.save = None;
+    config.model.answers = None;
+    config.report.out = None;
+    let config = &config;
+    let options = audit::options(config)?;
+    let prepared = prepare(config, table, FromCode::default(), listener)?;
+    let (model, people) = (&prepared.model, &prepared.people);
+    let options = options.favourable(readings::favourable(config, model, people)?);
+    Expected::search(config, people, model, &options, listener)
 }
 
 /// What an audit is made of.

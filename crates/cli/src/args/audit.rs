@@ -52,7 +52,7 @@ pub(crate) struct AuditArgs {
     /// The class that is favourable; 1 and true unless said
     #[arg(long, value_name = "CLASS")]
     favourable: Option<String>,
-    /// Only tell what the audit would be about: roles, levels, groups, what may change, who is dropped
+    /// Only tell what the audit would be about, how many subgroups it would have, and how long it would take
     #[arg(long)]
     pub(crate) dry_run: bool,
     #[command(flatten)]

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use facts_engine::definitions;
 use facts_report::text::{self, Palette};
 use facts_report::{Choice, HEADLINES, Record, Report, Showing, answer};
-use facts_run::{Config, Failure, Listener, Table, files::Files, outlook, run, saved};
+use facts_run::{Config, Failure, Listener, Table, expected, files::Files, outlook, run, saved};
 use serde_json::json;
 
 use crate::args::AuditArgs;
@@ -29,8 +29,10 @@ pub(crate) fn audit(args: AuditArgs, reporter: &Reporter) -> Result<ExitCode, Fa
     let table = Table::read(&path, &config.data)?;
     if results.dry_run {
         let outlook = outlook(&config, &table, reporter)?;
+        let expected = expected(&config, &table, reporter);
         reporter.clear();
-        output::print(&dry_run::page(&outlook, &table))?;
+        reporter.check()?;
+        output::print(&dry_run::page(&outlook, &expected, &table))?;
         return Ok(ExitCode::SUCCESS);
     }
     let record = run(&config, &table, reporter)?;

@@ -1,16 +1,20 @@
-//! `facts audit --dry-run`: what an audit would be about. No model is asked.
+//! `facts audit --dry-run`: what an audit would be about, and how much it would have to do.
 
 use facts_engine::distribution::Share;
 use facts_report::text::{count, percent};
 use facts_report::{Grid, Side};
 use facts_run::columns::{Change, May};
-use facts_run::{Outlook, Table};
+use facts_run::{Expected, Failure, Outlook, Table};
 
 /// Levels of a feature that are named; more are only counted.
 const NAMED: usize = 6;
 
 /// The outlook, to be printed.
-pub(crate) fn page(outlook: &Outlook, table: &Table) -> String {
+pub(crate) fn page(
+    outlook: &Outlook,
+    expected: &Result<Expected, Failure>,
+    table: &Table,
+) -> String {
     let people = &outlook.people;
     let columns = outlook.roles.len();
     let rows = count(people.rows);
@@ -42,10 +46,13 @@ pub(crate) fn page(outlook: &Outlook, table: &Table) -> String {
             .iter()
             .map(|note| format!("Note       {}", crate::args::by_flags(note))),
     );
-    lines.push(
-        "Subgroups  not counted, and the time not estimated: a dry run asks no model who is refused"
-            .to_owned(),
-    );
+    lines.push(match expected {
+        Ok(expected) => format!("Subgroups  {expected}"),
+        Err(why) => format!(
+            "Subgroups  not counted: {}",
+            crate::args::by_flags(&why.to_string())
+        ),
+    });
     format!(
         "{}\n\n{}\n{}",
         lines.join("\n"),

@@ -7,6 +7,7 @@ use crate::distribution::Count;
 use crate::error::Error;
 
 /// The affected of the groups that are compared.
+#[derive(Debug)]
 pub(super) struct Affected {
     /// Groups by place in the layout, named by place in the population.
     groups: Vec<usize>,

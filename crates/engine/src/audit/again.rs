@@ -65,6 +65,12 @@ impl Run<'_> {
             changes: found.changes.clone(),
             actions,
         };
+        let counted = Found {
+            common,
+            action_itemsets: found.sizes.action_itemsets,
+            pairs,
+        };
+        let needed = self.needed(&counted, &affected.layout, &items);
         let predicted = Predicted {
             asking,
             favourable,
@@ -72,12 +78,7 @@ impl Run<'_> {
             unaffected,
             items,
         };
-        let counted = Found {
-            common,
-            action_itemsets: found.sizes.action_itemsets,
-            pairs,
-        };
-        self.count_flips(model, predicted, counted)
+        self.count_flips(model, predicted, counted, needed)
     }
 
     /// Refuses a population in which the audit's levels would mean something else.

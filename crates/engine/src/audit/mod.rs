@@ -7,6 +7,7 @@ mod individuals;
 mod options;
 mod run;
 mod search;
+mod searched;
 mod suppress;
 
 use std::borrow::Borrow;
@@ -19,6 +20,7 @@ pub(crate) use self::individuals::Alike;
 pub use self::individuals::Individuals;
 pub use self::options::Options;
 pub use self::run::{audit, audit_with_individuals};
+pub use self::searched::{Searched, Seconds, search};
 use crate::actions::{Change, Validity};
 use crate::decimal::Support;
 use crate::definitions::{self, Definition};
@@ -129,6 +131,20 @@ pub struct Settings {
 
 fn one() -> u64 {
     1
+}
+
+impl Settings {
+    fn of(options: &Options) -> Self {
+        Self {
+            support: options.support,
+            validity: options.validity,
+            ranges: options.ranges,
+            max_length: options.max_length,
+            min_members: options.min_members,
+            min_group_size: options.min_group_size,
+            favourable: options.favourable.clone(),
+        }
+    }
 }
 
 /// How large each step of an audit was.

@@ -3,15 +3,16 @@
 use rayon::prelude::*;
 
 use super::affected::Affected;
-use super::search::{Found, Pairs, Search};
+use super::search::{Found, Pairs};
+use super::searched::search;
 use super::{Audit, FORMAT, Individuals, Options, Settings, Sizes, WithoutActions};
-use crate::actions::{Costs, Feasibility};
+use crate::actions::Feasibility;
 use crate::bits::{self, Layout, Words};
 use crate::distribution::Subgroup;
 use crate::error::Error;
 use crate::flips::{Asking, Counterfactuals, Model};
 use crate::population::{Population, Summary};
-use crate::subgroups::{ItemSets, Mined, affected_items};
+use crate::subgroups::{ItemSets, Mined};
 use crate::watch::{Phase, Watch};
 
 /// Audits a model on a population.
@@ -31,8 +32,7 @@ pub fn audit_with_individuals<M: Model + ?Sized>(
     options: &Options,
     watch: Watch<'_>,
 ) -> Result<(Audit, Individuals), Error> {
-    let run = Run::new(population, options, watch)?;
-    options.work(|| run.audit(model))?
+    search(population, model, options, watch)?.audit(model)
 }
 
 /// One audit under way.
@@ -46,6 +46,7 @@ pub(super) struct Run<'a> {
 }
 
 /// What the model says of the population: who is affected.
+#[derive(Debug)]
 pub(super) struct Predicted<'a> {
     pub(super) asking: Asking<'a>,
     pub(super) favourable: Vec<bool>,
@@ -72,36 +73,6 @@ impl<'a> Run<'a> {
         })
     }
 
-    fn audit<M: Model + ?Sized>(self, model: &M) -> Result<(Audit, Individuals), Error> {
-        let costs = Costs::new(self.population.features())?;
-        let (asking, favourable) = self.ask(model)?;
-        let affected = self.affected(&favourable)?;
-        let unaffected = self.unaffected(&favourable);
-
-        self.watch.tell(Phase::Subgroups, 0, 0)?;
-        let items = affected_items(self.population, &affected.layout, self.options.ranges);
-        let search = Search {
-            run: &self,
-            layout: &affected.layout,
-            items: &items,
-            unaffected: &unaffected,
-            costs: &costs,
-        };
-        let (options, found) = search.found()?;
-        let predicted = Predicted {
-            asking,
-            favourable,
-            affected,
-            unaffected,
-            items,
-        };
-        let run = Run {
-            options: &options,
-            ..self
-        };
-        run.count_flips(model, predicted, found)
-    }
-
     /// Asks the model about everybody.
     pub(super) fn ask<M: Model + ?Sized>(
         &self,
@@ -122,6 +93,7 @@ impl<'a> Run<'a> {
         model: &M,
         predicted: Predicted<'_>,
         found: Found,
+        needed: Vec<Words>,
     ) -> Result<(Audit, Individuals), Error> {
         let Found {
             common,
@@ -137,7 +109,6 @@ impl<'a> Run<'a> {
         } = predicted;
         let rows_asked = asking.asked();
         self.watch.tell(Phase::Flips, 0, 0)?;
-        let needed = self.needed(&common, &pairs, &affected.layout, &items);
         let decisions = needed.iter().map(|set| bits::len(set) as u64).sum();
         let ask = Counterfactuals::new(
             self.population,
@@ -172,15 +143,7 @@ impl<'a> Run<'a> {
             groups: self.groups(&affected),
             set_aside: affected.set_aside,
             unaffected: unaffected.people(0),
-            settings: Settings {
-                support: self.options.support,
-                validity: self.options.validity,
-                ranges: self.options.ranges,
-                max_length: self.options.max_length,
-                min_members: self.options.min_members,
-                min_group_size: self.options.min_group_size,
-                favourable: self.options.favourable.clone(),
-            },
+            settings: Settings::of(self.options),
             sizes,
             changes: pairs.changes,
             subgroups,
@@ -197,13 +160,8 @@ impl<'a> Run<'a> {
     }
 
     /// For each change the members of all subgroups for which it is valid and to whom it applies.
-    fn needed(
-        &self,
-        common: &[Mined],
-        pairs: &Pairs,
-        layout: &Layout,
-        items: &ItemSets,
-    ) -> Vec<Words> {
+    pub(super) fn needed(&self, found: &Found, layout: &Layout, items: &ItemSets) -> Vec<Words> {
+        let Found { common, pairs, .. } = found;
         let mut needed = vec![layout.none(); pairs.changes.len()];
         let mut members = layout.none();
         for (subgroup, actions) in common.iter().zip(&pairs.actions) {

@@ -27,6 +27,7 @@ const LENGTHS: [usize; 3] = [3, 2, 1];
 const MANY_FEATURES: usize = 40;
 
 /// Subgroups with their valid actions, actions by place among the changes.
+#[derive(Debug)]
 pub(super) struct Pairs {
     pub(super) changes: Vec<Change>,
     pub(super) actions: Vec<Vec<(u32, f64)>>,
@@ -39,6 +40,7 @@ impl Pairs {
 }
 
 /// What a search found.
+#[derive(Debug)]
 pub(super) struct Found {
     pub(super) common: Vec<Mined>,
     pub(super) action_itemsets: usize,

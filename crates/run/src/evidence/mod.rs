@@ -74,6 +74,21 @@ impl Plan {
         Ok((!nothing).then_some(plan))
     }
 
+    /// How many thousand shuffles are made of each subgroup.
+    pub(crate) fn thousand_shuffles(&self) -> f64 {
+        self.gathering.shuffles as f64 / 1000.0
+    }
+
+    /// How many more audits are made.
+    pub(crate) fn audits(&self) -> usize {
+        let variants = if self.stability {
+            variants::VARIANTS
+        } else {
+            0
+        };
+        variants + usize::from(self.hold_out.is_some())
+    }
+
     /// Whether the model will be asked again.
     pub(crate) fn asks_again(&self) -> bool {
         self.stability || self.hold_out.is_some()
