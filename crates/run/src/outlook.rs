@@ -11,6 +11,7 @@ use crate::failure::Failure;
 use crate::label::Label;
 use crate::listener::Listener;
 use crate::model;
+use crate::people::check_groups;
 use crate::readings;
 use crate::table::Table;
 
@@ -82,6 +83,7 @@ pub fn outlook(
     Label::of(config, table)?;
     let columns = Columns::decide(config, &table.cells, inputs.as_deref())?;
     let (population, rows) = columns.declaration.population(&table.cells)?;
+    check_groups(config, &population)?;
     let guessed = guess(&table.cells, config);
     let label = guessed.iter().find(|guess| guess.is_label);
     let label = label.map(|guess| {

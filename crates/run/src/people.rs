@@ -11,6 +11,12 @@ use crate::failure::Failure;
 /// The share of the people that may be dropped for missing values, unless the user says otherwise.
 const ALLOW_DROPPED: f64 = 0.05;
 
+/// The most groups that are compared unless the user says otherwise.
+const MAX_GROUPS: usize = 10;
+
+/// Groups that are named where there are too many.
+const NAMED_GROUPS: usize = 30;
+
 /// The people of an audit, and the rows that they come from.
 #[derive(Debug)]
 pub(crate) struct People<'a> {
@@ -33,6 +39,7 @@ impl<'a> People<'a> {
             rows,
         };
         people.check_dropped(config, declaration)?;
+        check_groups(config, &people.population)?;
         Ok(people)
     }
 
@@ -92,6 +99,37 @@ impl<'a> People<'a> {
             (share * 100.0).ceil() / 100.0,
         )))
     }
+}
+
+/// Refuses more groups than anybody wants to compare, unless the user says which, or how many.
+pub(crate) fn check_groups(config: &Config, population: &Population) -> Result<(), Failure> {
+    let audit = &config.audit;
+    let least = audit.min_group_size.unwrap_or(1);
+    let groups = population.groups().iter().zip(by_group(population));
+    let mut groups: Vec<(&String, u64)> = groups.filter(|(_, people)| *people >= least).collect();
+    if audit.compare.is_some() || groups.len() <= audit.max_groups.unwrap_or(MAX_GROUPS) {
+        return Ok(());
+    }
+    groups.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
+    let named = groups.iter().take(NAMED_GROUPS);
+    let named: Vec<String> = named
+        .map(|(name, people)| format!("{name} {}", count(*people)))
+        .collect();
+    let more = match groups.len().saturating_sub(NAMED_GROUPS) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let first = config
+        .protected
+        .keys()
+        .next()
+        .map_or("COLUMN", String::as_str);
+    Err(Failure::usage(format!(
+        "there are {} groups to compare, and a subgroup must be frequent in each of them\nthey are: {}{more}\nmerge some with protected.{first}.merge, cut numbers with protected.{first}.quantiles, choose some with `audit.compare`, set small ones aside with `audit.min-group-size`; or compare them all: `audit.max-groups` = {}",
+        groups.len(),
+        named.join(", "),
+        groups.len(),
+    )))
 }
 
 fn percent(share: f64) -> String {

@@ -42,6 +42,9 @@ pub(super) struct EngineArgs {
     /// Compare only these groups; repeat for each
     #[arg(long, value_name = "GROUP")]
     compare: Vec<String>,
+    /// Stop if there are more groups to compare than this [default: 10]
+    #[arg(long, value_name = "N")]
+    max_groups: Option<usize>,
     /// How many threads to work with; results do not depend on it
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
@@ -69,6 +72,7 @@ impl EngineArgs {
         if !self.compare.is_empty() {
             audit.compare = Some(self.compare);
         }
+        replace(&mut audit.max_groups, self.max_groups);
         replace(&mut audit.threads, self.threads);
         replace(&mut audit.suppress_below, self.suppress_below);
         replace(&mut audit.allow_dropped, self.allow_dropped);

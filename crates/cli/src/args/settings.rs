@@ -39,6 +39,7 @@ const FLAGS: &[(&str, &str)] = &[
     ("audit.max-memory-mib", "--max-memory"),
     ("audit.min-group-size", "--min-group-size"),
     ("audit.compare", "--compare"),
+    ("audit.max-groups", "--max-groups"),
     ("audit.threads", "--threads"),
     ("audit.suppress-below", "--suppress-below"),
     ("audit.allow-dropped", "--allow-dropped"),

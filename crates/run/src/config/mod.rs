@@ -272,6 +272,8 @@ pub struct Audit {
     pub min_members: Option<u64>,
     pub min_group_size: Option<u64>,
     pub compare: Option<Vec<String>>,
+    /// The most groups that are compared without being asked back.
+    pub max_groups: Option<usize>,
     pub threads: Option<usize>,
     pub suppress_below: Option<u64>,
     /// The share of the people that may be dropped for missing values.
