@@ -292,6 +292,7 @@ def audit(
         ask = (
             _models.asker(model, frame, threshold, said.get("favourable")),
             _models.describe(model, threshold),
+            frame.seen,
         )
     costs, rules = (
         {name: of_levels(f, _known(frame, name), _has_missing(frame, name)) for name, f in given.items()}

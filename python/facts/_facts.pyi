@@ -109,7 +109,7 @@ def audit(
     overrides: str,
     folder: str | None = None,
     spec: str | None = None,
-    ask: tuple[Callable[[Batch], Any], str] | None = None,
+    ask: tuple[Callable[[Batch], Any], str, list[str]] | None = None,
     costs: Mapping[str, Callable[[Any, Any], Any]] = ...,
     allowed: Mapping[str, Callable[[Any, Any], Any]] = ...,
     progress: Callable[[str, int, int], object] | None = None,

@@ -36,7 +36,7 @@ pub(crate) struct Audit {
 
 /// Audits a model on a table. `config` is a configuration as JSON, and
 /// `overrides` what is said of single features; `spec` names a model, or `ask` is
-/// a function over batches with what it is called; with neither, the configuration names one. Costs and rules are
+/// a function over batches with what it is called and which columns it reads; with neither, the configuration names one. Costs and rules are
 /// functions by feature; `progress` is told (phase, done, total).
 #[pyfunction]
 #[pyo3(signature = (table, config, overrides, folder=None, spec=None, ask=None, costs=HashMap::new(), allowed=HashMap::new(), progress=None, keep_individuals=false))]
@@ -48,7 +48,7 @@ pub(crate) fn audit(
     overrides: &str,
     folder: Option<PathBuf>,
     spec: Option<String>,
-    ask: Option<(Py<PyAny>, String)>,
+    ask: Option<(Py<PyAny>, String, Vec<String>)>,
     costs: HashMap<String, Py<PyAny>>,
     allowed: HashMap<String, Py<PyAny>>,
     progress: Option<Py<PyAny>>,
@@ -70,8 +70,10 @@ pub(crate) fn audit(
     let table = table.inner.clone().prepared(data);
     let table = table.map_err(failure::of(py))?;
     let (caller, errands) = errands();
+    let reads = ask.as_ref().map(|(.., reads)| reads.clone());
     let given = FromCode {
-        model: ask.map(|(ask, description)| {
+        reads,
+        model: ask.map(|(ask, description, _)| {
             let origin = ModelOrigin {
                 spec: "python".to_owned(),
                 description,

@@ -11,7 +11,7 @@ use facts_engine::answer::{self, Reasons};
 use facts_engine::flips::Model;
 use facts_engine::population::{CostFunction, TransitionRule};
 use facts_engine::{Individuals, Watch};
-use facts_models::ModelSpec;
+use facts_models::{Input, InputKind, ModelSpec, Spelling};
 use facts_report::{ModelOrigin, Record, VERSION};
 use serde_json::json;
 
@@ -38,6 +38,8 @@ const EXPLAINED: usize = 10;
 pub struct FromCode {
     /// A model that is at hand, and need not be opened or fitted.
     pub model: Option<(Box<dyn Model + Send>, ModelOrigin)>,
+    /// The columns that the model at hand reads, if that is known.
+    pub reads: Option<Vec<String>>,
     /// A model that was fitted elsewhere on the train part of the table, for a configuration that
     /// would train one.
     pub fitted: Option<FittedElsewhere>,
@@ -51,6 +53,7 @@ impl std::fmt::Debug for FromCode {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("FromCode")
             .field("model", &self.model.as_ref().map(|(_, origin)| origin))
+            .field("reads", &self.reads)
             .field("fitted", &self.fitted)
             .field("costs", &self.costs.keys())
             .field("allowed", &self.allowed.keys())
@@ -233,7 +236,7 @@ fn prepare<'a>(
     code: FromCode,
     listener: &dyn Listener,
 ) -> Result<Prepared<'a>, Failure> {
-    let decide = |inputs: Option<&[facts_models::Input]>| {
+    let decide = |inputs: Option<&[Input]>| {
         listener.step("looking at the columns");
         let mut columns = Columns::decide(config, &table.cells, inputs)?;
         columns.take_code(code.costs, code.allowed)?;
@@ -260,7 +263,15 @@ fn prepare<'a>(
                 model::open(config, listener)?
             }
         };
-        let columns = decide(model.inputs.as_deref())?;
+        let reads = code.reads.map(|columns| {
+            let input = |column| Input {
+                column,
+                kind: InputKind::Any,
+                spelling: Spelling::Exact,
+            };
+            columns.into_iter().map(input).collect::<Vec<_>>()
+        });
+        let columns = decide(reads.as_deref().or(model.inputs.as_deref()))?;
         listener.step("taking in the population");
         Prepared {
             people: People::of(config, &columns.declaration, Cow::Borrowed(&table.cells))?,

@@ -389,7 +389,7 @@ def _mine(
         "model": {"favourable": 1},
         "protected": {prot_attr: {}},
         "features": {name: {"kind": "categorical", "missing": "level"} for name in columns},
-        "audit": {"support": support, "min-members": 1},
+        "audit": {"support": support, "min-members": 1, "max-groups": frame.length},
         # AIF360 tests nothing.
         "evidence": NO_EVIDENCE,
     }
@@ -401,7 +401,7 @@ def _mine(
             "{}",
             None,
             None,
-            (asker(clf, frame, None), describe(clf)),
+            (asker(clf, frame, None), describe(clf), frame.names),
             {},
             rules,
             tell,
