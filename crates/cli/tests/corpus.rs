@@ -118,9 +118,9 @@ fn cases() -> Vec<Case> {
                 )
             }),
         ),
-        init(
-            "special-codes",
-            table(
+        Case {
+            name: "special-codes",
+            table: table(
                 "sex,trades,months_open,delay,dist,score,good",
                 300,
                 |lot, _| {
@@ -145,7 +145,19 @@ fn cases() -> Vec<Case> {
                     )
                 },
             ),
-        ),
+            commands: &[
+                INIT,
+                &[
+                    "audit",
+                    "TABLE",
+                    "--protected",
+                    "sex",
+                    "--missing-code",
+                    "-9",
+                    "--dry-run",
+                ],
+            ],
+        },
         case(
             "unknown-everywhere",
             table("sex,job,education,contact,housing,y", 300, |lot, _| {
@@ -215,6 +227,37 @@ fn cases() -> Vec<Case> {
                     )
                 }),
             )
+        },
+        init(
+            "nearly-the-outcome",
+            table(
+                "sex,education,education-num,is_recid,two_year_recid",
+                300,
+                |lot, _| {
+                    let school = lot.below(4);
+                    let again = lot.percent(45);
+                    let recid = again || lot.percent(5);
+                    let named = ["none", "school", "college", "degree"][school as usize];
+                    format!(
+                        "{},{named},{school},{},{}",
+                        sex(lot),
+                        bit(recid),
+                        bit(again)
+                    )
+                },
+            ),
+        ),
+        Case {
+            name: "many-groups",
+            table: table("country,points,y", 600, |lot, _| {
+                format!(
+                    "C{},{},{}",
+                    lot.below(14),
+                    lot.below(9),
+                    bit(lot.percent(50))
+                )
+            }),
+            commands: &[&["audit", "TABLE", "--protected", "country", "--dry-run"]],
         },
         Case {
             name: "three-row-groups",

@@ -215,8 +215,10 @@ impl Sketch<'_> {
         let is_protected = |guess: &Guessed| protected.iter().any(|p| p.name == guess.name);
         let free = |guess: &&Guessed| !guess.is_label && !is_protected(guess);
         let (features, others): (Vec<&Guessed>, Vec<&Guessed>) =
-            (self.guessed.iter().filter(free)).partition(|guess| guess.why_not.is_none());
-        let mut text = self.data(&others);
+            (self.guessed.iter().filter(free)).partition(|guess| why_not(guess).is_none());
+        let (context, features): (Vec<&Guessed>, Vec<&Guessed>) =
+            features.into_iter().partition(|guess| guess.is_context);
+        let mut text = self.data(&others, &context);
         text += &model(self.label(), self.favourable.as_deref());
         text += &self.protected_text(&protected);
         text += "# What people differ in. A feature may change at a cost of weight × distance, unless\n\
@@ -259,7 +261,7 @@ impl Sketch<'_> {
             .collect()
     }
 
-    fn data(&self, others: &[&Guessed]) -> String {
+    fn data(&self, others: &[&Guessed], context: &[&Guessed]) -> String {
         let data = &self.config.data;
         let mut text = String::from("[data]\n");
         if self.args.data != Path::new("-") {
@@ -297,11 +299,18 @@ impl Sketch<'_> {
             let names = list(others.iter().map(|guess| guess.name.as_str()));
             let _ = writeln!(text, "ignore = {names}");
             for guess in others {
-                if let Some(why) = &guess.why_not {
-                    let _ = writeln!(text, "# {}: {}", one_line(&guess.name), one_line(why));
+                if let Some(why) = why_not(guess) {
+                    let _ = writeln!(text, "# {}: {}", one_line(&guess.name), one_line(&why));
                 }
             }
             text += "# If the model reads one of them, move it to: context = [...]\n";
+        }
+        if !context.is_empty() {
+            let names = list(context.iter().map(|guess| guess.name.as_str()));
+            let _ = writeln!(
+                text,
+                "context = {names}\n# The model sees these. The features below go more with the outcome, and all together are too many."
+            );
         }
         text.push('\n');
         text
@@ -365,9 +374,24 @@ fn model(label: Option<&Guessed>, favourable: Option<&str>) -> String {
     text
 }
 
+/// Why a column should be no feature, if it should be none.
+fn why_not(guess: &Guessed) -> Option<String> {
+    let nearly = |share: f64| {
+        format!(
+            "it nearly gives the outcome away: the outcome of {:.0} % of the rows follows from it",
+            100.0 * share
+        )
+    };
+    guess
+        .why_not
+        .clone()
+        .or_else(|| guess.nearly_label.map(nearly))
+}
+
 /// Whether a feature may change, by its name; without an order there is no up and down.
 fn may_change(guess: &Guessed) -> May {
     match guess.change {
+        _ if guess.same_as.is_some() => May::Not,
         Some((May::OnlyUp | May::OnlyDown, _)) if guess.guess == Guess::Categorical => May::Change,
         Some((may, _)) => may,
         None => May::Change,
@@ -385,7 +409,7 @@ fn of_feature(guess: &Guessed) -> String {
             let range = guess.range.map_or_else(String::new, |(low, high)| {
                 format!("          # from {low} to {high}; or edges = [...]")
             });
-            line(format!("quantiles = 5{range}"));
+            line(format!("quantiles = {}{range}", guess.bins));
             line(
                 "model-sees = \"number\"   # \"label\" if the model was trained on the bins"
                     .to_owned(),
@@ -398,7 +422,15 @@ fn of_feature(guess: &Guessed) -> String {
         ),
         Guess::Categorical => line("kind = \"categorical\"".to_owned()),
     }
+    let same = guess.same_as.as_ref();
+    let same = same.map(|other| format!("it says the same as {}", one_line(other)));
     match (guess.change, may_change(guess)) {
+        (_, May::Not) if same.is_some() => {
+            line(format!(
+                "immutable = true       # {}",
+                same.unwrap_or_default()
+            ));
+        }
         (Some((_, why)), May::Not) => line(format!("immutable = true       # {why}")),
         (Some((_, why)), May::OnlyUp) => line(format!("only = \"increase\"      # {why}")),
         (Some((_, why)), May::OnlyDown) => line(format!("only = \"decrease\"      # {why}")),

@@ -18,7 +18,11 @@ const MANY_TEXTS: usize = 200;
 /// Texts longer than this on average are written freely.
 const LONG_TEXT: usize = 40;
 /// Bins of a guessed number.
-pub const BINS: usize = 5;
+const BINS: usize = 5;
+/// Bins of a guessed number where there are many features.
+const FEW_BINS: usize = 3;
+/// The most features that are guessed; of more, those that go most with the outcome.
+pub(super) const MANY_FEATURES: usize = 40;
 /// Texts that usually stand for "missing".
 const MISSING_CODES: &[&str] = &[
     "?",
@@ -82,6 +86,14 @@ pub struct Guessed {
     pub is_label: bool,
     /// Whether people can change it and why, if the name tells.
     pub change: Option<(May, &'static str)>,
+    /// Bins that its numbers are cut into.
+    pub bins: usize,
+    /// Whether it is only for the model to see: there are many features, and others go more with the outcome.
+    pub is_context: bool,
+    /// The share of the rows whose outcome follows from it, where that is nearly all.
+    pub nearly_label: Option<f64>,
+    /// Another column that says the same, one to one, and is the better one to change.
+    pub same_as: Option<String>,
 }
 
 /// Looks at all columns of a table. The outcome that the configuration names, or the likeliest, tells
@@ -93,12 +105,14 @@ pub fn guess(table: &Table, config: &Config) -> Vec<Guessed> {
             Err(error) => unreadable(name, &error),
         })
         .collect();
+    find_same(&mut guessed, table);
     let named = config.label.column.as_ref();
     let label = match named {
         Some(named) => guessed.iter().position(|guess| guess.name == *named),
         None => likely_label(&guessed, config),
     };
     let Some(label) = label else {
+        few_features(&mut guessed, table, config, None);
         return guessed;
     };
     guessed[label].is_label = true;
@@ -116,22 +130,97 @@ pub fn guess(table: &Table, config: &Config) -> Vec<Guessed> {
             against_outcome(guess, column, &name, &outcome);
         }
     }
+    few_features(&mut guessed, table, config, Some(&outcome));
     guessed
+}
+
+/// Whether a column has a role already.
+fn is_taken(guess: &Guessed, config: &Config) -> bool {
+    let data = &config.data;
+    let name = &guess.name;
+    config.protected.contains_key(name)
+        || config.features.contains_key(name)
+        || config.overrides.contains_key(name)
+        || data.weight.as_ref() == Some(name)
+        || data.ignore.contains(name)
+        || data.context.contains(name)
+}
+
+/// Where there are many features, cuts numbers into fewer bins, and keeps those that go most with the
+/// outcome: no support does for all of them together.
+fn few_features(
+    guessed: &mut [Guessed],
+    table: &Table,
+    config: &Config,
+    outcome: Option<&Outcome>,
+) {
+    let is_feature =
+        |guess: &Guessed| guess.why_not.is_none() && !guess.is_label && !is_taken(guess, config);
+    let features = (0..guessed.len()).filter(|&place| is_feature(&guessed[place]));
+    let mut features: Vec<usize> = features.collect();
+    if features.len() <= MANY_FEATURES {
+        return;
+    }
+    for &place in &features {
+        guessed[place].bins = FEW_BINS;
+    }
+    let Some(outcome) = outcome else {
+        return;
+    };
+    let explained = |place: usize| {
+        let column = table.column(&guessed[place].name);
+        column.map_or(0.0, |column| outcome.explained_by(column))
+    };
+    features.sort_by(|&a, &b| explained(b).total_cmp(&explained(a)));
+    for &place in &features[MANY_FEATURES..] {
+        guessed[place].is_context = true;
+    }
+}
+
+/// Finds features that say the same, one to one, such as a level of education and its number.
+fn find_same(guessed: &mut [Guessed], table: &Table) {
+    for later in 1..guessed.len() {
+        let of = |guess: &Guessed| {
+            (guess.why_not.is_none() && guess.distinct > 2).then_some(guess.distinct)
+        };
+        let Some(distinct) = of(&guessed[later]) else {
+            continue;
+        };
+        let same = (0..later).find(|&earlier| {
+            of(&guessed[earlier]) == Some(distinct)
+                && guessed[earlier].same_as.is_none()
+                && is_one_to_one(table, &guessed[earlier].name, &guessed[later].name)
+        });
+        let Some(earlier) = same else {
+            continue;
+        };
+        // Numbers have an order, which categories lack.
+        let is_text = guessed[earlier].guess == Guess::Categorical;
+        let (one, other) = if is_text {
+            (earlier, later)
+        } else {
+            (later, earlier)
+        };
+        guessed[one].same_as = Some(guessed[other].name.clone());
+    }
+}
+
+fn is_one_to_one(table: &Table, a: &str, b: &str) -> bool {
+    let (Ok(a), Ok(b)) = (table.column(a), table.column(b)) else {
+        return false;
+    };
+    let mut there = vec![None; a.column().values().len()];
+    let mut back = vec![None; b.column().values().len()];
+    // Numbers of which each row has one of its own say nothing about each other.
+    let few = there.len().max(back.len()) * 5 <= a.codes().len();
+    few && a.codes().iter().zip(b.codes()).all(|(&a, &b)| {
+        *there[a as usize].get_or_insert(b) == b && *back[b as usize].get_or_insert(a) == a
+    })
 }
 
 /// The column that probably holds the outcome: of those with two values, the one whose name says so
 /// most plainly, the last of several; else the last column of all.
 fn likely_label(guessed: &[Guessed], config: &Config) -> Option<usize> {
-    let taken = |guess: &Guessed| {
-        let data = &config.data;
-        let name = &guess.name;
-        config.protected.contains_key(name)
-            || config.features.contains_key(name)
-            || config.overrides.contains_key(name)
-            || data.weight.as_ref() == Some(name)
-            || data.ignore.contains(name)
-            || data.context.contains(name)
-    };
     let strength = |(place, guess): &(usize, &Guessed)| {
         let strength = Name::new(&guess.name).outcome();
         // An outcome usually comes last.
@@ -147,8 +236,9 @@ fn likely_label(guessed: &[Guessed], config: &Config) -> Option<usize> {
         guess.distinct == 2 + missing
     };
     let two = guessed.iter().enumerate();
-    let two =
-        two.filter(|(_, guess)| of_two_values(guess) && !guess.maybe_protected && !taken(guess));
+    let two = two.filter(|(_, guess)| {
+        of_two_values(guess) && !guess.maybe_protected && !is_taken(guess, config)
+    });
     two.filter(|column| strength(column) > 0)
         .max_by_key(strength)
         .map(|(place, _)| place)
@@ -164,6 +254,7 @@ fn against_outcome(guess: &mut Guessed, column: &EncodedColumn, label: &str, out
         });
         return;
     }
+    guess.nearly_label = outcome.nearly_determined_by(column);
     let numbers = column.column().values().iter().filter_map(Value::number);
     let is_whole = numbers.clone().all(|number| number.fract() == 0.0);
     if guess.guess != Guess::Categorical
@@ -182,6 +273,7 @@ fn unreadable(name: &str, error: &Error) -> Guessed {
     Guessed {
         name: name.to_owned(),
         why_not: Some(if is_time { DATE } else { UNREADABLE }.to_owned()),
+        bins: BINS,
         ..Guessed::default()
     }
 }
@@ -252,6 +344,7 @@ fn of_column(name: &str, encoded: &EncodedColumn) -> Guessed {
         missing_codes,
         maybe_protected: words.is_protected(),
         change: words.change(),
+        bins: BINS,
         ..Guessed::default()
     }
 }

@@ -16,7 +16,7 @@ use facts_engine::population::{
 };
 use facts_models::{Input, input_of};
 
-pub use self::guess::{BINS, Guess, Guessed, guess};
+pub use self::guess::{Guess, Guessed, guess};
 pub use self::knowledge::May;
 use crate::config::{Config, Cost, CostName, Feature, KindName, ModelSees, Protected, Text};
 use crate::failure::Failure;
@@ -309,20 +309,43 @@ struct Said {
     no_feature: Vec<(String, String)>,
     missing: Vec<String>,
     coded: Vec<String>,
-    binned: Vec<String>,
+    /// Each with how many bins.
+    binned: Vec<(String, usize)>,
+    /// How many columns could be features, if they are too many.
+    of_many: usize,
+    nearly_label: Vec<String>,
 }
 
 impl Said {
     fn notes(&self) -> Vec<String> {
         let why = self.no_feature.iter();
         let why = with_reasons(why.map(|(name, why)| (name.as_str(), why.clone())));
-        let (missing, coded, binned) = (some(&self.missing), some(&self.coded), some(&self.binned));
-        let bins = guess::BINS;
+        let (missing, coded) = (some(&self.missing), some(&self.coded));
+        let names = |bins: usize| -> Vec<String> {
+            let of = self.binned.iter().filter(|(_, n)| *n == bins);
+            of.map(|(name, _)| name.clone()).collect()
+        };
+        let mut bins: Vec<usize> = self.binned.iter().map(|(_, bins)| *bins).collect();
+        bins.sort_unstable();
+        bins.dedup();
+        let binned = bins
+            .iter()
+            .map(|&bins| format!("cut into {bins} quantile bins: {}", some(&names(bins))));
+        let binned: Vec<String> = binned.collect();
+        let of_many = match self.of_many {
+            0 => String::new(),
+            many => format!(
+                "{many} columns could be features; the {} that go most with the outcome are, and the model sees the others; list columns under features to choose",
+                guess::MANY_FEATURES
+            ),
+        };
         [
             (why, "no feature: "),
             (missing, "taken for missing: "),
             (coded, "taken for categories, though written as numbers, because the outcome does not follow their order: "),
-            (binned, &format!("cut into {bins} quantile bins: ")),
+            (binned.join("; "), ""),
+            (of_many, ""),
+            (self.nearly_label.join(", "), "nearly the outcome itself, so a model that reads it has little to decide; leave it out with `data.ignore` if the model does: "),
         ]
         .iter()
         .filter(|(names, _)| !names.is_empty())
@@ -386,10 +409,17 @@ impl Deciding<'_> {
                     Some("it looks like the outcome".to_owned()),
                 );
                 unlisted.push(name.clone());
+            } else if guess.is_context && guess_all && !flagged {
+                let why = "others go more with the outcome".to_owned();
+                self.role(guess, "context", Some(why));
+                self.context.push(name.clone());
             } else {
                 let feature = self.guessed_feature(guess);
                 self.add(guess, feature, false)?;
             }
+        }
+        if !self.context.is_empty() {
+            self.said.of_many = self.features.len() + self.context.len();
         }
         self.unlisted(unlisted);
         Ok(())
@@ -434,9 +464,6 @@ impl Deciding<'_> {
             Some((May::OnlyDown, _)) if is_ordered => feature.only = Some(Direction::Decrease),
             _ => {}
         }
-        if guess.guess == Guess::Binned && !kind_said {
-            self.said.binned.push(guess.name.clone());
-        }
         feature
     }
 
@@ -471,6 +498,19 @@ impl Deciding<'_> {
         self.role(guess, "feature", None);
         if guess.is_coded && kind_is_open(&feature) {
             self.said.coded.push(name.clone());
+        }
+        let is_cut = match feature.kind {
+            None => guess.guess == Guess::Binned,
+            Some(kind) => kind == KindName::Binned,
+        };
+        if is_cut && !bins_are_said(&feature) && feature.order.is_none() {
+            self.said.binned.push((name.clone(), guess.bins));
+        }
+        if let Some(share) = guess.nearly_label.filter(|_| !is_listed) {
+            let share = format!("{:.0} %", 100.0 * share);
+            self.said
+                .nearly_label
+                .push(format!("{name} ({share} of the rows)"));
         }
         let mut declared = engine::Feature::new(name, kind(name, &feature, guess)?)
             .missing(
@@ -515,8 +555,11 @@ impl Deciding<'_> {
 
 /// Whether nothing is said about what the levels of a feature are.
 fn kind_is_open(feature: &Feature) -> bool {
-    let bins = feature.quantiles.or(feature.equal_width).is_some() || feature.edges.is_some();
-    feature.kind.is_none() && feature.order.is_none() && !bins
+    feature.kind.is_none() && feature.order.is_none() && !bins_are_said(feature)
+}
+
+fn bins_are_said(feature: &Feature) -> bool {
+    feature.quantiles.or(feature.equal_width).is_some() || feature.edges.is_some()
 }
 
 fn texts(texts: &[Text]) -> Vec<String> {
@@ -582,7 +625,7 @@ fn kind(name: &str, feature: &Feature, guess: &Guessed) -> Result<engine::Kind, 
                 ModelSees::Label => View::Label,
             };
             engine::Kind::Binned(Bins {
-                edges: edges.unwrap_or(Edges::Quantiles(guess::BINS)),
+                edges: edges.unwrap_or(Edges::Quantiles(guess.bins)),
                 labels: feature.labels.clone(),
                 view,
             })

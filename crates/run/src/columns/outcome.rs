@@ -5,6 +5,11 @@ use facts_engine::population::{EncodedColumn, Value};
 /// Rows with a known outcome that it takes to say anything.
 const ENOUGH: usize = 20;
 
+/// The share of the rows whose outcome follows from a column that nearly gives it away.
+const NEARLY: f64 = 0.95;
+/// Parts that many numbers are cut into, to see what they have to do with the outcome.
+const PARTS: usize = 5;
+
 /// The outcome of each row.
 #[derive(Debug)]
 pub(super) struct Outcome {
@@ -84,6 +89,52 @@ impl Outcome {
             .windows(2)
             .filter(|pair| pair[0].1.outcome != pair[1].1.outcome);
         turns.count() == 1
+    }
+
+    /// The share of the rows whose outcome follows from a column's value: that of most rows which hold it.
+    /// None where that says nothing: too few rows a value, or most rows have that outcome anyway.
+    pub(super) fn nearly_determined_by(&self, column: &EncodedColumn) -> Option<f64> {
+        let held = self.held(column);
+        let rows: usize = held.iter().map(|(_, held)| held.rows).sum();
+        if self.codes.len() != 2 || rows < ENOUGH || held.len() * 5 > rows {
+            return None;
+        }
+        let of_most = |first: usize, rows: usize| first.max(rows - first);
+        let all_first: usize = held.iter().map(|(_, held)| held.first).sum();
+        let follows: usize = (held.iter())
+            .map(|(_, held)| of_most(held.first, held.rows))
+            .sum();
+        let anyway = of_most(all_first, rows) as f64 / rows as f64;
+        let share = follows as f64 / rows as f64;
+        (share >= NEARLY && 1.0 - anyway >= 3.0 * (1.0 - share)).then_some(share)
+    }
+
+    /// The share of the outcome's variance that lies between the values of a column; between five parts of
+    /// equal size if it has more numbers than that.
+    pub(super) fn explained_by(&self, column: &EncodedColumn) -> f64 {
+        let mut held = self.held(column);
+        let number = |value: &Value| value.number().unwrap_or(0.0);
+        held.sort_by(|a, b| number(a.0).total_cmp(&number(b.0)));
+        let rows: usize = held.iter().map(|(_, held)| held.rows).sum();
+        let first: usize = held.iter().map(|(_, held)| held.first).sum();
+        let mean = first as f64 / rows.max(1) as f64;
+        let in_parts = column.column().data_type().is_numeric() && held.len() > PARTS;
+        let mut parts: Vec<(usize, usize)> = vec![(0, 0)];
+        let mut seen = 0;
+        for (_, held) in &held {
+            let full = seen * PARTS >= parts.len() * rows;
+            if seen > 0 && (full || !in_parts) {
+                parts.push((0, 0));
+            }
+            seen += held.rows;
+            if let Some(part) = parts.last_mut() {
+                *part = (part.0 + held.rows, part.1 + held.first);
+            }
+        }
+        let between: f64 = (parts.iter())
+            .map(|&(n, first)| n as f64 * (first as f64 / n.max(1) as f64 - mean).powi(2))
+            .sum();
+        between / (rows as f64 * mean * (1.0 - mean)).max(1e-9)
     }
 
     /// Whether the share of an outcome follows the order of a column's numbers: true unless the best
@@ -202,5 +253,24 @@ mod tests {
         assert!(asked(&[0, 100, 100, 0], Outcome::is_determined_by));
         assert!(!asked(&[0, 100, 99, 0], Outcome::is_determined_by));
         assert!(!asked(&[0, 0, 0], Outcome::is_determined_by));
+    }
+
+    #[test]
+    fn a_column_that_nearly_gives_the_outcome_away_is_found() {
+        let nearly = |shares: &[i64]| asked(shares, Outcome::nearly_determined_by);
+        assert_eq!(nearly(&[2, 96]), Some(0.97));
+        // Too often wrong; and nearly everybody has that outcome anyway.
+        assert_eq!(nearly(&[20, 96]), None);
+        assert_eq!(nearly(&[1, 2, 5, 9]), None);
+    }
+
+    #[test]
+    fn what_goes_with_the_outcome_explains_more_of_it() {
+        let explained = |shares: &[i64]| asked(shares, Outcome::explained_by);
+        assert!((explained(&[0, 100]) - 1.0).abs() < 1e-9);
+        assert!(explained(&[30, 30, 30]).abs() < 1e-9);
+        // Twelve numbers in five parts.
+        let rising = [0, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100];
+        assert!(explained(&rising) > explained(&[40, 50, 60]));
     }
 }
