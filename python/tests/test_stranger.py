@@ -156,7 +156,8 @@ def test_a_model_fitted_here_is_fitted_on_the_features_that_are_named() -> None:
 def test_a_model_gets_the_columns_it_was_fitted_on_in_its_order(turn: Any) -> None:
     model = Fitted(["points", "age"])
     audit = facts.audit(model, turn(applicants()), "sex", favourable=1, **QUICK)
-    assert len(model.asked) == 2 and len(audit)
+    # Counterfactual rows that somebody has are not asked again.
+    assert len(model.asked) == 1 and len(audit)
 
 
 def test_arrow_tables_too_and_columns_may_be_said() -> None:
@@ -189,6 +190,14 @@ def test_a_pipeline_that_does_not_read_the_protected_column_is_audited() -> None
         facts.audit(model, people.drop(columns="points"), "sex", favourable=True, **QUICK)
     with pytest.raises(facts.ModelError, match="reads points, which is named as weight"):
         facts.audit(model, people, "sex", favourable=True, weight="points", **QUICK)
+
+
+def test_columns_that_the_model_does_not_read_describe_and_never_change() -> None:
+    audit = facts.audit(Fitted(["points"]), applicants(), "sex", favourable=1, **QUICK)
+    assert audit.table()["subgroup"].str.contains("job = ").any()
+    changed = set(audit.actions["change"].str.findall(r"(\w+) = ").explode())
+    assert changed == {"points"}
+    assert any("job (the model does not read it)" in note for note in audit.notes)
 
 
 # What must not go unseen
