@@ -77,7 +77,7 @@ pub fn facts(report: &Report<'_>) -> Vec<(&'static str, String)> {
         ),
     ));
     facts.push(("Evidence", words::about(record)));
-    facts.extend((record.assumptions.iter()).map(|said| ("Assumed", said.clone())));
+    facts.extend((record.assumptions.iter()).map(|said| ("Columns", said.clone())));
     let notes = population.notices.iter().chain(&record.notes);
     facts.extend(notes.map(|note| ("Note", note.clone())));
     facts

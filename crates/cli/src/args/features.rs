@@ -38,7 +38,7 @@ pub(super) struct FeatureArgs {
     bins: Vec<String>,
     /// The order of a column's levels: `grade=low<middle<high`
     #[arg(long, value_name = "COLUMN=LEVELS")]
-    order: Vec<String>,
+    levels: Vec<String>,
     /// How heavily changes of a column count in a cost
     #[arg(long, value_name = "COLUMN=WEIGHT")]
     cost_weight: Vec<String>,
@@ -113,8 +113,8 @@ impl FeatureArgs {
                 });
             }
         }
-        for text in &self.order {
-            let (name, levels) = pair("order", text)?;
+        for text in &self.levels {
+            let (name, levels) = pair("levels", text)?;
             let levels: Vec<Text> = levels.split('<').map(|level| level.trim().into()).collect();
             of(name, &|feature| feature.order = Some(levels.clone()));
         }

@@ -18,6 +18,8 @@ mod stability;
 mod testing;
 mod variants;
 
+use std::collections::HashSet;
+
 use serde::{Deserialize, Serialize};
 
 pub use self::hold_out::{HoldOutPlan, HoldOutResult};
@@ -25,33 +27,43 @@ pub use self::intervals::{clopper_pearson, intervals_of_first};
 pub use self::stability::StabilityAnalysis;
 pub use self::testing::test;
 pub use self::variants::{sample_seed, weight_draws};
+use crate::audit::Audit;
+use crate::definitions::Definition;
 use crate::ranking::{Ranked, Ranking};
 
-/// The findings that are looked at in detail, by definition: the first of all that are unfair, and
-/// the first of those that pass. Without tests, only the former.
+/// The findings that are looked at in detail, by definition: the first of all that are unfair, by score
+/// and in the order for people, and the first of those that pass. Without tests, only the former.
 fn detailed_findings(
-    rankings: &[Ranking],
+    audit: &Audit,
+    definitions: &[Box<dyn Definition>],
     tests: &[Tests],
     gathering: &Gathering,
 ) -> Vec<Vec<Ranked>> {
-    let of_definition = |ranking: &Ranking| {
+    let of_definition = |(definition, ranking): (&Box<dyn Definition>, Ranking)| {
         let tests = tests.iter().find(|t| t.definition == ranking.definition);
         let passes = |ranked: &Ranked| {
             let tested = tests.and_then(|tests| tests.tested.get(ranked.subgroup).copied()?);
             tested.is_some_and(|tested| tested.passes(gathering.alpha))
         };
+        let for_people = ranking.for_people(definition.as_ref(), &audit.subgroups);
+        let for_people = for_people.unfair().iter().take(gathering.detailed);
+        let for_people: HashSet<usize> = for_people.map(|ranked| ranked.subgroup).collect();
         let mut passing = 0;
         let mut first = Vec::new();
         for (place, ranked) in ranking.unfair().iter().enumerate() {
             let passes = passes(ranked);
-            if place < gathering.detailed || (passes && passing < gathering.detailed) {
+            if place < gathering.detailed
+                || for_people.contains(&ranked.subgroup)
+                || (passes && passing < gathering.detailed)
+            {
                 first.push(ranked.clone());
             }
             passing += usize::from(passes);
         }
         first
     };
-    rankings.iter().map(of_definition).collect()
+    let rankings = audit.rank_all(definitions);
+    definitions.iter().zip(rankings).map(of_definition).collect()
 }
 
 /// How evidence is gathered.

@@ -40,7 +40,7 @@ impl<'a> StabilityAnalysis<'a> {
         gathering: &Gathering,
     ) -> Self {
         let rankings = audit.rank_all(definitions);
-        let findings = detailed_findings(&rankings, tests, gathering)
+        let findings = detailed_findings(audit, definitions, tests, gathering)
             .into_iter()
             .zip(&rankings)
             .enumerate()

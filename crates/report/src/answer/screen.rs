@@ -203,12 +203,25 @@ fn numbered(story: &StoryRow, with_why: bool, palette: &Palette) -> Vec<String> 
     lines
 }
 
+/// A remark as a sentence: with a capital and a full stop.
+fn sentence(remark: &str) -> String {
+    let mut letters = remark.chars();
+    let first = letters.next().map(|first| first.to_uppercase().to_string());
+    let sentence = first.unwrap_or_default() + letters.as_str();
+    if sentence.ends_with('.') {
+        sentence
+    } else {
+        sentence + "."
+    }
+}
+
 /// What was assumed, and what a cost is, in few lines.
 fn assumed(answered: &Answered<'_>, palette: &Palette) -> Vec<String> {
     let record = answered.report.record;
     let mut lines = Vec::new();
     if !record.assumptions.is_empty() {
-        let said = format!("Assumed: {}", record.assumptions.join(" "));
+        let said = record.assumptions.iter().map(|said| sentence(said));
+        let said = said.collect::<Vec<_>>().join(" ");
         let mut said = wrapped(&said, "", palette.aside);
         if said.len() > 4 {
             said.truncate(3);

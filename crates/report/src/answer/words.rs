@@ -89,11 +89,11 @@ pub fn reason(answered: &Answered<'_>) -> String {
                 lost => format!("{} are at a loss. ", listed(lost, "and")),
             };
             format!(
-                "{lost}{} about {} {} for all {} together at α = {alpha}.",
+                "{lost}{} about {} {}{} at α = {alpha}.",
                 several(*findings as u64, "finding"),
                 several_sets(*sets),
                 plural(*findings, "pass", "passes"),
-                several(definitions as u64, "definition"),
+                together(definitions),
             )
         }
         Some(Verdict::FairWithin { delta, widest }) => format!(
@@ -103,8 +103,8 @@ pub fn reason(answered: &Answered<'_>) -> String {
             points(*widest),
         ),
         Some(Verdict::NotShown { gap }) => format!(
-            "No finding passes for all {} together, and a gap of {} would most likely have been seen. That does not show that recourse is fair.",
-            several(definitions as u64, "definition"),
+            "No finding passes{}, and a gap of {} would most likely have been seen. That does not show that recourse is fair.",
+            together(definitions),
             points(*gap),
         ),
         Some(Verdict::CannotTell { gap, too_small }) => {
@@ -118,12 +118,20 @@ pub fn reason(answered: &Answered<'_>) -> String {
                 })
                 .collect();
             format!(
-                "No finding passes for all {} together, and a gap of {} could have gone unseen: only {} are in subgroups large enough to show one.",
-                several(definitions as u64, "definition"),
+                "No finding passes{}, and a gap of {} could have gone unseen: only {} are in subgroups large enough to show one.",
+                together(definitions),
                 points(*gap),
                 listed(&groups, "and"),
             )
         }
+    }
+}
+
+/// That findings pass for all definitions together, where there are several.
+fn together(definitions: usize) -> String {
+    match definitions {
+        1 => String::new(),
+        several => format!(" for all {several} definitions together"),
     }
 }
 

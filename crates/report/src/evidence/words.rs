@@ -181,7 +181,7 @@ pub fn not_close(looked_at: usize) -> Option<String> {
     (looked_at > 0).then(|| {
         let first = count(looked_at as u64);
         format!(
-            "No intervals: it is neither among the first {first} of its definition nor among the first {first} that pass."
+            "No intervals: it is neither among the first {first} of its definition, by score or by people, nor among the first {first} that pass."
         )
     })
 }

@@ -34,7 +34,7 @@ pub fn intervals_of_first(
     gathering: &Gathering,
     watch: Watch<'_>,
 ) -> Result<Vec<FindingIntervals>, Error> {
-    let detailed = detailed_findings(&audit.rank_all(definitions), tests, gathering);
+    let detailed = detailed_findings(audit, definitions, tests, gathering);
     let findings: Vec<(&dyn Definition, usize)> = (definitions.iter().zip(&detailed))
         .flat_map(|(definition, first)| {
             let first = first.iter();
