@@ -83,6 +83,12 @@ impl Parameters {
 /// The δ within which gaps do not matter, unless the user says otherwise.
 pub const DELTA: f64 = 0.1;
 
+/// A number for comparing: what differs by rounding alone, because it was reached in another way, is
+/// the same.
+fn rounded(number: f64) -> f64 {
+    (number * 1e9).round()
+}
+
 /// What an audit comes to. `individuals` are those of the audit, `definitions` those that it was tested
 /// by; without tests there are neither stories nor a verdict.
 pub fn answer(

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::distinct::shortest;
-use super::{Parameters, Why};
+use super::{Parameters, Why, rounded};
 use crate::audit::{Audit, Individuals};
 use crate::bits::{self, Words};
 use crate::distribution::{Share, Viewpoint, WidestGap};
@@ -239,7 +239,7 @@ impl<'a> Telling<'a> {
         };
         let found = candidates.par_iter().filter_map(of).max_by(|a, b| {
             let by_text = || text(b.1).cmp(&text(a.1));
-            a.0.total_cmp(&b.0).then_with(by_text)
+            rounded(a.0).total_cmp(&rounded(b.0)).then_with(by_text)
         });
         found.map(|(_, candidate, shares)| (candidate, shares))
     }
@@ -284,7 +284,7 @@ impl<'a> Telling<'a> {
                 let mut found: Vec<(Sharper, Words)> =
                     (0..self.audit.subgroups.len()).filter_map(inside).collect();
                 // Subgroups lie in an order that decides ties.
-                found.sort_by(|a, b| b.0.at_least.total_cmp(&a.0.at_least));
+                found.sort_by(|a, b| rounded(b.0.at_least).total_cmp(&rounded(a.0.at_least)));
                 let mut listed: Vec<(Sharper, Words)> = Vec::new();
                 for (sharper, members) in found {
                     if listed.len() == SHARPEST {

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Answer, Story};
+use super::{Answer, Story, rounded};
 use crate::actions::{Assignment, Feasibility};
 use crate::audit::{Audit, Individuals, Options};
 use crate::bits::{self, Layout, Words};
@@ -218,8 +218,6 @@ impl<M: Model + ?Sized> Explaining<'_, M> {
             .map(|feature| (self.information(feature, &people), feature))
             .filter(|&(information, _)| information > 1e-12)
             .collect();
-        // What rounding makes of equal information does not decide.
-        let rounded = |information: f64| (information * 1e12).round();
         by_weight.sort_by(|a, b| {
             let by_information = rounded(b.0).total_cmp(&rounded(a.0));
             by_information.then(a.1.cmp(&b.1))

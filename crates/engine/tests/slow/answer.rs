@@ -76,6 +76,11 @@ pub struct Drivers {
     pub predicates: usize,
 }
 
+/// Bounds that are less than 1e-9 apart are a tie.
+fn rounded(bound: f64) -> i64 {
+    (bound / SLACK).round() as i64
+}
+
 /// Wilson's interval of a share.
 pub fn wilson(share: Share, z: f64) -> (f64, f64) {
     let (x, n) = (share.flipped as f64, share.members as f64);
@@ -320,8 +325,8 @@ impl<'a> Question<'a> {
                     continue;
                 };
                 let better = best.as_ref().is_none_or(|best| {
-                    let tie = (story.at_least - best.at_least).abs() < SLACK;
-                    story.at_least > best.at_least && !tie || tie && story.text < best.text
+                    let order = rounded(story.at_least).cmp(&rounded(best.at_least));
+                    order.is_gt() || (order.is_eq() && story.text < best.text)
                 });
                 if better {
                     best = Some(story);
@@ -404,7 +409,7 @@ impl<'a> Question<'a> {
                 found.push((text.clone(), better.value() - worse.value(), at_least));
             }
         }
-        found.sort_by(|a, b| b.2.total_cmp(&a.2));
+        found.sort_by_key(|one| -rounded(one.2));
         let mut listed: Vec<(String, f64, f64)> = Vec::new();
         for one in found {
             let members = &self.members[&one.0];
@@ -510,8 +515,7 @@ impl<'a> Question<'a> {
         for (f, feature) in features.iter().enumerate() {
             let information = self.information(f, &both, &with);
             if reads(&feature.name) && information > 1e-12 {
-                // What differs by less than 1e-12 is the same.
-                telling.push((-(information * 1e12).round() as i64, &feature.name, f));
+                telling.push((-rounded(information), &feature.name, f));
             }
         }
         telling.sort();
