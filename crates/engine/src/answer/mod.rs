@@ -35,7 +35,9 @@ pub struct Answer {
     pub same_as: Vec<u32>,
     /// Whether it is fair; none if nothing was tested.
     pub verdict: Option<Verdict>,
-    /// The stories, in the order in which they were found: most people at a loss first.
+    /// The stories, in the order in which they were found: each is the one with the greatest lower
+    /// bound of people at a loss among those whom none before it told of. A later bound may still be
+    /// greater: where people with a narrow gap were told of, a wider one is left.
     pub stories: Vec<Story>,
     /// By subgroup: the story that tells it, if it passes and shares people with a story.
     pub told_by: Vec<Option<u32>>,

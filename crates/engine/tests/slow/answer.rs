@@ -336,9 +336,9 @@ impl<'a> Question<'a> {
             told.extend(&story.people);
             stories.push(story);
         }
-        for place in 0..stories.len() {
-            stories[place].sharper = self.sharper(&stories[place]);
-            stories[place].why = self.why(&stories[place]);
+        for story in &mut stories {
+            story.sharper = self.sharper(story);
+            story.why = self.why(story);
         }
         let sets = self.passing_sets();
         for text in sets.values() {
