@@ -35,7 +35,9 @@ pub struct Answer {
     pub same_as: Vec<u32>,
     /// Whether it is fair; none if nothing was tested.
     pub verdict: Option<Verdict>,
-    /// The stories, in the order in which they were found: most people at a loss first.
+    /// The stories, in the order in which they were found: each is the one with the greatest lower
+    /// bound of people at a loss among those whom none before it told of. A later bound may still be
+    /// greater: where people with a narrow gap were told of, a wider one is left.
     pub stories: Vec<Story>,
     /// By subgroup: the story that tells it, if it passes and shares people with a story.
     pub told_by: Vec<Option<u32>>,
@@ -82,6 +84,12 @@ impl Parameters {
 
 /// The δ within which gaps do not matter, unless the user says otherwise.
 pub const DELTA: f64 = 0.1;
+
+/// A number for comparing: what differs by rounding alone, because it was reached in another way, is
+/// the same.
+fn rounded(number: f64) -> f64 {
+    (number * 1e9).round()
+}
 
 /// What an audit comes to. `individuals` are those of the audit, `definitions` those that it was tested
 /// by; without tests there are neither stories nor a verdict.

@@ -213,6 +213,7 @@ pub(super) fn of_groups(
 /// Puts costs together, each under the dearest of them, until at least `k` people share one.
 fn coarser(ways: Vec<WaysAtCost>, k: u64) -> Option<Vec<WaysAtCost>> {
     let mut coarse: Vec<WaysAtCost> = Vec::new();
+    let dearest = ways.last().map_or(0.0, |ways| ways.cost);
     let mut waiting = 0;
     for ways in ways {
         waiting += ways.people;
@@ -225,7 +226,10 @@ fn coarser(ways: Vec<WaysAtCost>, k: u64) -> Option<Vec<WaysAtCost>> {
     }
     match coarse.last_mut() {
         None if waiting > 0 => return None,
-        Some(last) => last.people += waiting,
+        Some(last) => {
+            last.people += waiting;
+            last.cost = dearest;
+        }
         None => {}
     }
     Some(coarse)
@@ -267,7 +271,7 @@ mod tests {
             ways(&[(1.0, 3), (2.0, 9), (3.0, 2), (4.0, 10), (5.0, 1)]),
             10,
         );
-        assert_eq!(coarse, Some(ways(&[(2.0, 12), (4.0, 13)])));
+        assert_eq!(coarse, Some(ways(&[(2.0, 12), (5.0, 13)])));
         assert_eq!(coarser(ways(&[(1.0, 3)]), 10), None);
         assert_eq!(coarser(Vec::new(), 10), Some(Vec::new()));
     }

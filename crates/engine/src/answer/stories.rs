@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::distinct::shortest;
-use super::{Parameters, Why};
+use super::{Parameters, Why, rounded};
 use crate::audit::{Audit, Individuals};
 use crate::bits::{self, Words};
 use crate::distribution::{Share, Viewpoint, WidestGap};
@@ -32,7 +32,7 @@ pub struct Story {
     pub sharper: Vec<Sharper>,
     /// How many distinct sets of people that pass it stands for, its own among them.
     pub stands_for: usize,
-    /// What the gap is made of, if that was asked.
+    /// What the gap is made of, if that was asked and needs no count that is suppressed.
     pub why: Option<Why>,
 }
 
@@ -81,8 +81,8 @@ pub(super) struct Telling<'a> {
     individuals: &'a Individuals,
     same_as: &'a [u32],
     parameters: Parameters,
-    /// Subgroups that pass for all definitions together.
-    passing: Vec<usize>,
+    /// Subgroups that pass for all definitions together, those with the same members in one list.
+    passing: Vec<Vec<usize>>,
 }
 
 /// A set of people that might become a story.
@@ -109,12 +109,17 @@ impl<'a> Telling<'a> {
         parameters: Parameters,
     ) -> Self {
         let passes = |&subgroup: &usize| evidence.passing_together(subgroup).next().is_some();
+        let mut passing: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+        for subgroup in (0..audit.subgroups.len()).filter(passes) {
+            let same = passing.entry(same_as[subgroup]).or_default();
+            same.push(subgroup);
+        }
         Self {
             audit,
             individuals,
             same_as,
             parameters,
-            passing: (0..audit.subgroups.len()).filter(passes).collect(),
+            passing: passing.into_values().collect(),
         }
     }
 
@@ -146,19 +151,13 @@ impl<'a> Telling<'a> {
             told_in.push(first_told);
         }
         self.sharpen(&mut stories, &told_in);
-        let told_by = self.told_by(&candidates, &mut stories, &told_in);
+        let told_by = self.told_by(&mut stories, &told_in);
         (stories, told_by)
     }
 
     /// One candidate for each set of members of which a predicate passes: the shortest that does.
     fn candidates(&self) -> Vec<Candidate> {
-        let mut sets: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
-        for &subgroup in &self.passing {
-            let same = sets.entry(self.same_as[subgroup]).or_default();
-            same.push(subgroup);
-        }
-        let bytes = 2 * sets.len() * self.individuals.layout.words() * size_of::<u64>();
-        let sets: Vec<Vec<usize>> = sets.into_values().collect();
+        let bytes = 2 * self.passing.len() * self.individuals.layout.words() * size_of::<u64>();
         let candidate = |same: &Vec<usize>| {
             let subgroup = shortest(self.audit, same);
             // A count that is needed may have been suppressed.
@@ -173,7 +172,7 @@ impl<'a> Telling<'a> {
             }
             Some(candidate)
         };
-        sets.par_iter().filter_map(candidate).collect()
+        self.passing.par_iter().filter_map(candidate).collect()
     }
 
     /// A candidate's members, and those who have a way within its deciding cost.
@@ -240,7 +239,7 @@ impl<'a> Telling<'a> {
         };
         let found = candidates.par_iter().filter_map(of).max_by(|a, b| {
             let by_text = || text(b.1).cmp(&text(a.1));
-            a.0.total_cmp(&b.0).then_with(by_text)
+            rounded(a.0).total_cmp(&rounded(b.0)).then_with(by_text)
         });
         found.map(|(_, candidate, shares)| (candidate, shares))
     }
@@ -254,7 +253,8 @@ impl<'a> Telling<'a> {
             .zip(told_in)
             .for_each(|(story, told)| {
                 let inside = |subgroup: usize| {
-                    if self.same_as[subgroup] as usize != subgroup || subgroup == story.subgroup {
+                    let own = self.same_as[story.subgroup] as usize;
+                    if self.same_as[subgroup] as usize != subgroup || subgroup == own {
                         return None;
                     }
                     let found = &self.audit.subgroups[subgroup];
@@ -284,7 +284,7 @@ impl<'a> Telling<'a> {
                 let mut found: Vec<(Sharper, Words)> =
                     (0..self.audit.subgroups.len()).filter_map(inside).collect();
                 // Subgroups lie in an order that decides ties.
-                found.sort_by(|a, b| b.0.at_least.total_cmp(&a.0.at_least));
+                found.sort_by(|a, b| rounded(b.0.at_least).total_cmp(&rounded(a.0.at_least)));
                 let mut listed: Vec<(Sharper, Words)> = Vec::new();
                 for (sharper, members) in found {
                     if listed.len() == SHARPEST {
@@ -314,39 +314,34 @@ impl<'a> Telling<'a> {
 
     /// By subgroup that passes: the story that holds most of its members, the first of several. Counts
     /// how many sets of people each story stands for.
-    fn told_by(
-        &self,
-        candidates: &[Candidate],
-        stories: &mut [Story],
-        told_in: &[Words],
-    ) -> Vec<Option<u32>> {
+    fn told_by(&self, stories: &mut [Story], told_in: &[Words]) -> Vec<Option<u32>> {
         let layout = &self.individuals.layout;
-        let mut of_set: BTreeMap<u32, Option<u32>> = candidates
-            .par_iter()
-            .map(|candidate| {
-                let (members, _) = self.people(candidate);
-                let held = told_in.iter().map(|told| {
-                    let groups = 0..layout.groups();
-                    groups.map(|g| layout.count(g, &members, told)).sum::<u64>()
-                });
-                let most = held
-                    .zip(0..)
-                    .max_by(|a, b| a.0.cmp(&b.0).then(b.1.cmp(&a.1)));
-                let story = most.filter(|&(people, _)| people > 0).map(|(_, s)| s);
-                (self.same_as[candidate.subgroup], story)
-            })
-            .collect();
-        // A story tells its own subgroup, whoever was told of before.
-        for (number, story) in (0..).zip(&*stories) {
-            of_set.insert(self.same_as[story.subgroup], Some(number));
-        }
-        for &story in of_set.values().flatten() {
-            stories[story as usize].stands_for += 1;
-        }
+        let teller = |same: &Vec<usize>| {
+            // A story tells its own subgroup, whoever was told of before.
+            let own = stories.iter().zip(0..);
+            let mut own = own.filter(|(story, _)| same.contains(&story.subgroup));
+            if let Some((_, number)) = own.next() {
+                return Some(number);
+            }
+            let members = self.individuals.members(&self.audit.subgroups[same[0]]);
+            let held = told_in.iter().map(|told| {
+                let groups = 0..layout.groups();
+                groups.map(|g| layout.count(g, &members, told)).sum::<u64>()
+            });
+            let most = held
+                .zip(0..)
+                .max_by(|a, b| a.0.cmp(&b.0).then(b.1.cmp(&a.1)));
+            most.filter(|&(people, _)| people > 0).map(|(_, s)| s)
+        };
+        let tellers: Vec<Option<u32>> = self.passing.par_iter().map(teller).collect();
         let mut told_by = vec![None; self.audit.subgroups.len()];
-        for &subgroup in &self.passing {
-            let story = of_set.get(&self.same_as[subgroup]);
-            told_by[subgroup] = story.copied().flatten();
+        for (same, teller) in self.passing.iter().zip(tellers) {
+            if let Some(story) = teller {
+                stories[story as usize].stands_for += 1;
+            }
+            for &subgroup in same {
+                told_by[subgroup] = teller;
+            }
         }
         told_by
     }

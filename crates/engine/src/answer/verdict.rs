@@ -139,13 +139,13 @@ impl Judging<'_> {
             let groups = subgroup.groups();
             subgroup.cost_levels.len() * groups * (groups - 1)
         };
-        let distinct: Vec<&Subgroup> = self.distinct().map(|(_, subgroup)| subgroup).collect();
-        let all: usize = distinct.iter().map(|subgroup| gaps(subgroup)).sum();
+        // Predicates with the same members are not one here: their actions differ.
+        let all: usize = self.audit.subgroups.iter().map(gaps).sum();
         if all == 0 {
             return None;
         }
         let z = -normal::quantile(alpha / all as f64);
-        let bound = |subgroup: &&Subgroup| {
+        let bound = |subgroup: &Subgroup| {
             let groups = subgroup.groups();
             let mut widest: f64 = 0.0;
             for levels in 1..=subgroup.cost_levels.len() {
@@ -158,14 +158,9 @@ impl Judging<'_> {
             }
             Some(widest)
         };
-        let bounds: Option<Vec<f64>> = distinct.par_iter().map(bound).collect();
+        let subgroups = self.audit.subgroups.par_iter();
+        let bounds: Option<Vec<f64>> = subgroups.map(bound).collect();
         bounds?.into_iter().max_by(f64::total_cmp)
-    }
-
-    /// One subgroup for each set of people.
-    fn distinct(&self) -> impl Iterator<Item = (usize, &Subgroup)> {
-        let subgroups = self.audit.subgroups.iter().enumerate();
-        subgroups.filter(|&(place, _)| self.same_as[place] as usize == place)
     }
 
     /// The groups of which too few refused people are in subgroups that could have shown a gap.
@@ -175,7 +170,7 @@ impl Judging<'_> {
         let people = self.audit.subgroups.iter().map(Subgroup::people).max();
         let factorials = Factorials::up_to(people.unwrap_or(0));
         let mut covered: Vec<Words> = self.audit.groups.iter().map(|_| layout.none()).collect();
-        for (_, subgroup) in self.distinct() {
+        for subgroup in &self.audit.subgroups {
             let groups = subgroup.groups();
             let telling = |a: usize, b: usize| {
                 cut_off.is_some_and(|cut_off| self.shows(subgroup, a, b, cut_off, &factorials))
@@ -201,10 +196,12 @@ impl Judging<'_> {
     /// What a p-value must not exceed, about, to pass for all definitions together under one that
     /// compares shares.
     fn cut_off(&self, evidence: &Evidence) -> Option<f64> {
-        let first = self.audit.subgroups.first()?;
         let compares_shares = |definition: &dyn Definition| {
-            let values = definition.assess(first).map(|found| found.values);
-            values.is_some_and(|values| values.iter().all(|v| matches!(v, GroupValue::Share(_))))
+            // The first that can be assessed: elsewhere a count may be suppressed.
+            let mut subgroups = self.audit.subgroups.iter();
+            let found = subgroups.find_map(|subgroup| definition.assess(subgroup));
+            let share = |value: &GroupValue| matches!(value, GroupValue::Share(_));
+            found.is_some_and(|found| found.values.iter().all(share))
         };
         let definitions = self.definitions.iter().map(AsRef::as_ref);
         let ids: Vec<String> = (definitions.filter(|&d| compares_shares(d)))

@@ -7,11 +7,11 @@
 //!   groups' differing in those features.
 //! - **What remains**: neither.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Answer, Story};
+use super::{Answer, Story, rounded};
 use crate::actions::{Assignment, Feasibility};
 use crate::audit::{Audit, Individuals, Options};
 use crate::bits::{self, Layout, Words};
@@ -81,7 +81,12 @@ impl<M: Model + ?Sized> Reasons<'_, M> {
                 let mut members = self.individuals.members(subgroup);
                 bits::subtract(&mut members, &told);
                 bits::unite(&mut told, &members);
-                story.why = Some(explaining.story(story, &members)?);
+                let why = explaining.story(story, &members)?;
+                let small = audit
+                    .suppression
+                    .map_or(1..1, |suppression| 1..suppression.k);
+                let told = [why.swapped.part, why.compared.part];
+                story.why = (!told.iter().any(|people| small.contains(people))).then_some(why);
             }
             Ok(())
         })?
@@ -213,18 +218,22 @@ impl<M: Model + ?Sized> Explaining<'_, M> {
             .map(|feature| (self.information(feature, &people), feature))
             .filter(|&(information, _)| information > 1e-12)
             .collect();
-        by_weight.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        by_weight.sort_by(|a, b| {
+            let by_information = rounded(b.0).total_cmp(&rounded(a.0));
+            by_information.then(a.1.cmp(&b.1))
+        });
         let mut strata = Strata::new(&people, vec![0; people.len()]);
         let mut of_person = vec![0; people.len()];
         for (_, feature) in by_weight {
-            let mut numbers: HashMap<(u32, u32), u32> = HashMap::new();
-            let finer: Vec<u32> = (people.iter().zip(&of_person))
-                .map(|(person, &stratum)| {
-                    let level = self.of.population.level(feature, person.profile);
-                    let next = numbers.len() as u32;
-                    *numbers.entry((stratum, level)).or_insert(next)
-                })
-                .collect();
+            let keys = (people.iter().zip(&of_person)).map(|(person, &stratum)| {
+                let level = self.of.population.level(feature, person.profile);
+                (stratum, level)
+            });
+            let keys: Vec<(u32, u32)> = keys.collect();
+            // Numbered by level, not by who comes first: sums must not depend on the order of people.
+            let distinct: BTreeSet<(u32, u32)> = keys.iter().copied().collect();
+            let numbers: BTreeMap<(u32, u32), u32> = distinct.into_iter().zip(0..).collect();
+            let finer: Vec<u32> = keys.iter().map(|key| numbers[key]).collect();
             let with = Strata::new(&people, finer.clone());
             if with.compared.ratio() >= COMPARED {
                 let mut features = std::mem::take(&mut strata.features);

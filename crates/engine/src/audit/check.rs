@@ -44,7 +44,7 @@ impl Audit {
         Ok(())
     }
 
-    fn has_level(&self, feature: u32, level: u32) -> bool {
+    pub(crate) fn has_level(&self, feature: u32, level: u32) -> bool {
         let feature = self.features.get(feature as usize);
         feature.is_some_and(|feature| (level as usize) < feature.levels.len())
     }

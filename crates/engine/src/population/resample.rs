@@ -61,10 +61,17 @@ impl Population {
                 *values.entry(held).or_insert(0) += self.people[profile];
             }
         }
-        // The first of several that are as common.
-        let common = values
-            .into_iter()
-            .max_by(|a, b| a.1.cmp(&b.1).then(b.0.cmp(&a.0)));
+        // The first in order of text of several that are as common; codes go by the order of rows.
+        let text = |codes: &[u32]| -> Vec<String> {
+            let values = self.protected.iter().zip(codes);
+            values
+                .map(|(&column, &code)| self.columns[column].values()[code as usize].label())
+                .collect()
+        };
+        let common = values.into_iter().max_by(|a, b| {
+            let by_text = || text(&b.0).cmp(&text(&a.0));
+            a.1.cmp(&b.1).then_with(by_text)
+        });
         let common = common.map_or_else(Vec::new, |(values, _)| values);
         let mut seen = self.clone();
         let places = profiles.iter().map(|&profile| {

@@ -5,12 +5,13 @@
 //! or clever: membership is a list of people, an effectiveness is a count of people for whom the
 //! model was asked, a comparison of shares is a cross-multiplication of counts. The files follow
 //! the data: `case` (what comes in), `population`, `mine`, `validity`, `moves`, `cost`, `flips`,
-//! `ecd`, `definitions`, `ranking`, `filters`; `generate` makes random cases, `decimal` holds the
+//! `ecd`, `definitions`, `ranking`, `filters`, `answer`; `generate` makes random cases, `decimal` holds the
 //! numbers that a user wrote in decimals.
 
 // A helper module of a test binary: not every test uses every part, and none of it is exported.
 #![allow(dead_code, unreachable_pub)]
 
+pub mod answer;
 pub mod case;
 pub mod cost;
 pub mod decimal;
