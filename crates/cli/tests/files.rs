@@ -481,9 +481,17 @@ fn the_demo_needs_nothing() {
     // The answer on one screen, to the person.
     let lines: Vec<&str> = text.lines().collect();
     assert!(lines.len() <= 30, "{text}");
-    assert!(lines.iter().all(|line| line.chars().count() <= 100), "{text}");
+    assert!(
+        lines.iter().all(|line| line.chars().count() <= 100),
+        "{text}"
+    );
     assert!(text.contains("UNFAIR, AGAINST FEMALE"), "{text}");
-    for told in ["22 of 100 Female", "47 of 100", "807 Female are at a loss", "first of 7 stories"] {
+    for told in [
+        "22 of 100 Female",
+        "47 of 100",
+        "807 Female are at a loss",
+        "first of 7 stories",
+    ] {
         assert!(text.contains(told), "{told}: {text}");
     }
     assert_eq!(names(folder.path()), ["facts-demo.html"]);

@@ -63,7 +63,11 @@ fn detailed_findings(
         first
     };
     let rankings = audit.rank_all(definitions);
-    definitions.iter().zip(rankings).map(of_definition).collect()
+    definitions
+        .iter()
+        .zip(rankings)
+        .map(of_definition)
+        .collect()
 }
 
 /// How evidence is gathered.
