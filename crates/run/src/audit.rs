@@ -250,10 +250,11 @@ pub(crate) fn options(config: &Config) -> Result<Options, Failure> {
     if let Some(mib) = audit.max_memory_mib {
         options = options.max_memory(mib.saturating_mul(1 << 20));
     }
-    // A group too small to be told of is not compared, only named.
+    // A group too small to be told of is not compared, only named. Neither is one with fewer people
+    // than a subgroup must have of it: no subgroup would be common to all.
     let least = audit
         .min_group_size
-        .unwrap_or(1)
+        .unwrap_or(audit.min_members.unwrap_or(MIN_MEMBERS))
         .max(audit.suppress_below.unwrap_or(1));
     options = options.min_group_size(least);
     if let Some(groups) = &audit.compare {

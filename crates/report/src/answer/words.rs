@@ -317,26 +317,45 @@ pub fn why(answered: &Answered<'_>, story: &Story) -> Option<String> {
     ))
 }
 
-/// What a cost is made of.
+/// What a cost is made of: features that count alike are named together.
 pub fn cost_unit(audit: &Audit) -> String {
     let changing = audit
         .features
         .iter()
         .filter(|feature| !feature.rules.immutable);
-    let parts: Vec<String> = changing
-        .map(|feature| {
-            let weight = number(feature.weight);
-            let what = match &feature.distance {
-                Distance::Categorical => "",
-                Distance::Ordinal => " a step",
-                Distance::Numeric { normalised: false } => " a unit",
-                Distance::Numeric { normalised: true } => " times the share of its range",
-                _ => " times a cost of your own",
-            };
-            format!("{} {weight}{what}", feature.name.trim())
+    let mut alike: Vec<(String, Vec<&str>)> = Vec::new();
+    for feature in changing {
+        let weight = number(feature.weight);
+        let unit = match &feature.distance {
+            Distance::Categorical => weight,
+            Distance::Ordinal => format!("{weight} a step"),
+            Distance::Numeric { normalised: false } => format!("{weight} a unit"),
+            Distance::Numeric { normalised: true } => format!("{weight} for its whole range"),
+            _ => format!("{weight} times a cost of your own"),
+        };
+        let name = feature.name.trim();
+        match alike.iter_mut().find(|(known, _)| *known == unit) {
+            Some((_, names)) => names.push(name),
+            None => alike.push((unit, vec![name])),
+        }
+    }
+    let parts: Vec<String> = alike
+        .into_iter()
+        .map(|(unit, names)| match names.as_slice() {
+            [first, second, third, _, _, ..] => {
+                format!(
+                    "{first}, {second}, {third} and {} more {unit} each",
+                    names.len() - 3
+                )
+            }
+            [only] => format!("{only} {unit}"),
+            names => format!("{} {unit} each", listed(names, "and")),
         })
         .collect();
-    format!("A change costs the sum of: {}.", parts.join(", "))
+    match parts.as_slice() {
+        [] => "Nothing may change.".to_owned(),
+        parts => format!("A change costs the sum of: {}.", parts.join("; ")),
+    }
 }
 
 /// `44 of 100`, or `3 of 7` where there are few people.
