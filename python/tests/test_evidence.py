@@ -120,7 +120,8 @@ def test_intervals_hold_what_was_found(whole: facts.Audit) -> None:
     low, high = intervals["score percentile low"], intervals["score percentile high"]
     assert (low <= high).all()
     assert intervals["infinite"].between(0, 1).all()
-    assert len(whole.intervals(MICRO)) == 10
+    # The first ten by score, the first ten for people, and the first ten that pass.
+    assert 10 <= len(whole.intervals(MICRO)) <= 30
 
 
 def test_variants_and_the_hold_out_are_frames(whole: facts.Audit) -> None:

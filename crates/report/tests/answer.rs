@@ -148,7 +148,7 @@ fn one_screen_says_who_loses_and_how_many() {
         "UNFAIR, AGAINST F".to_owned(),
         format!("{} F are at a loss.", lost.round()),
         "May change: job; may not: years.".to_owned(),
-        "A change costs the sum of: job 2.".to_owned(),
+        "Costs add up: job 2.".to_owned(),
         "Next: this".to_owned(),
     ] {
         assert!(page.replace('\n', " ").contains(&said), "{said}: {page}");

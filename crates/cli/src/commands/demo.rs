@@ -50,7 +50,7 @@ fn next_steps(folder: Option<&Path>, seconds: f64) -> Vec<String> {
     let saved = match folder {
         Some(folder) => show_next(folder),
         None => format!(
-            "Next: open {PAGE} in a browser; facts demo --out DIR saves everything; facts demo --full; facts explain answer."
+            "Next: open {PAGE}; facts demo --full prints all, --out DIR saves all; facts explain answer."
         ),
     };
     let own = "Your own table: facts init YOUR.csv, then facts audit YOUR.csv.";

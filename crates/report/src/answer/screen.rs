@@ -16,9 +16,6 @@ const LINES: usize = 30;
 /// The most columns of the first screen.
 const WIDTH: usize = 100;
 
-/// So many stories stand on the first screen.
-const STORIES: usize = 3;
-
 /// So many groups stand on the first screen.
 const GROUPS: usize = 6;
 
@@ -34,13 +31,8 @@ pub fn first_screen(report: &Report<'_>, next: &[String], palette: &Palette) -> 
     };
     // Whatever does not fit is one command away.
     let mut screen = Vec::new();
-    for (stories, whys) in [
-        (STORIES, true),
-        (STORIES, false),
-        (2, false),
-        (1, false),
-        (0, false),
-    ] {
+    let shorter = [(3, 3), (3, 2), (3, 1), (3, 0), (2, 0), (1, 0), (0, 0)];
+    for (stories, whys) in shorter {
         screen = lines(&answered, stories, whys, next, palette);
         if screen.len() <= LINES {
             break;
@@ -53,7 +45,7 @@ pub fn first_screen(report: &Report<'_>, next: &[String], palette: &Palette) -> 
 fn lines(
     answered: &Answered<'_>,
     stories: usize,
-    whys: bool,
+    whys: usize,
     next: &[String],
     palette: &Palette,
 ) -> Vec<String> {
@@ -81,7 +73,7 @@ fn lines(
         let heading = format!("Who loses most{of} (different people in each)");
         lines.push(styled(palette.heading, heading));
         for story in all.iter().take(stories) {
-            lines.extend(numbered(story, whys, palette));
+            lines.extend(numbered(story, story.number <= whys, palette));
         }
     }
     lines.push(String::new());
@@ -109,9 +101,22 @@ fn about(report: &Report<'_>) -> String {
     .filter(|(rows, _)| *rows > 0)
     .map(|(rows, why)| format!("{} rows {why}", count(rows)))
     .collect();
+    let aside: Vec<String> = (record.audit.set_aside.iter())
+        .map(|group| format!("{} ({})", group.name.trim(), group.why))
+        .collect();
+    let aside = match aside.len() {
+        0 => None,
+        1..=3 => Some(format!("not compared: {}", words::listed(&aside, "and"))),
+        more => Some(format!("not compared: {more} groups, named in the report")),
+    };
+    let left_out = match left_out.as_slice() {
+        [] => None,
+        parts => Some(format!("left out: {}", words::listed(parts, "and"))),
+    };
+    let left_out: Vec<String> = left_out.into_iter().chain(aside).collect();
     let left_out = match left_out.as_slice() {
         [] => String::new(),
-        parts => format!(" (left out: {})", words::listed(parts, "and")),
+        parts => format!(" ({})", parts.join("; ")),
     };
     format!(
         "{}: {} people by {}{left_out}. Yes means: {}.",

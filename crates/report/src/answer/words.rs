@@ -294,13 +294,11 @@ pub fn why(answered: &Answered<'_>, story: &Story) -> Option<String> {
                 .collect();
             let among = match features.as_slice() {
                 [] => "other features".to_owned(),
-                [first, second, _, _, ..] => {
-                    format!("{first}, {second} and {} more", features.len() - 2)
-                }
+                [first, _, _, ..] => format!("{first} and {} more", features.len() - 1),
                 features => listed(features, "and"),
             };
             format!(
-                "{} with differences in {among}, {} with neither",
+                "{} with {among}, {} neither",
                 signed(composition),
                 signed(why.rest)
             )
@@ -311,7 +309,7 @@ pub fn why(answered: &Answered<'_>, story: &Story) -> Option<String> {
         ),
     };
     Some(format!(
-        "of {}, {} go with how the model uses {protected}, {parts}.",
+        "of {}, {} with the model's use of {protected}, {parts}.",
         points(story.gap()),
         signed(why.swap),
     ))
@@ -354,7 +352,7 @@ pub fn cost_unit(audit: &Audit) -> String {
         .collect();
     match parts.as_slice() {
         [] => "Nothing may change.".to_owned(),
-        parts => format!("A change costs the sum of: {}.", parts.join("; ")),
+        parts => format!("Costs add up: {}.", parts.join("; ")),
     }
 }
 
