@@ -25,6 +25,7 @@ use flate2::write::GzEncoder;
 use serde::Serialize;
 
 use self::evidence::{HeaderClose, HeaderIntervals, HeaderTests};
+use super::terms::terms;
 use crate::report::{Column, Report};
 use crate::text::{number, value};
 
@@ -54,6 +55,8 @@ struct HeaderGroup<'a> {
 struct HeaderColumn<'a> {
     id: &'a str,
     title: &'a str,
+    /// What the words of the title stand for.
+    terms: String,
     viewpoint: Option<String>,
     phi: Option<f64>,
     budget: Option<f64>,
@@ -231,11 +234,13 @@ fn write_column<'a>(
     }
     let lists_all = write_lists(audit, column, numbers);
     let tests = evidence::write_tests(report, column, &by_subgroup, numbers);
+    write_order(audit, column, numbers);
     let tied = ranking.unfair().chunk_by(|a, b| a.rank == b.rank);
     let first_of_each_rank = tied.filter_map(|tied| tied.first());
     HeaderColumn {
         id: &ranking.definition,
         title: &ranking.title,
+        terms: terms(column.definition.as_ref()),
         viewpoint: column.definition.viewpoint().map(|v| v.to_string()),
         phi: column.definition.phi().map(|phi| phi.get().to_f64()),
         budget: column.definition.budget(),
@@ -248,6 +253,16 @@ fn write_column<'a>(
         evidence: tests,
         close: evidence::close(report, column),
     }
+}
+
+/// The places of the unfair subgroups in the order for people.
+fn write_order(audit: &Audit, column: &Column, numbers: &mut Numbers) {
+    let definition = column.definition.as_ref();
+    let ordered = column.ranking.for_people(definition, &audit.subgroups);
+    let places: BTreeMap<usize, usize> = (ordered.unfair().iter().enumerate())
+        .map(|(place, ranked)| (ranked.subgroup, place))
+        .collect();
+    places.values().for_each(|&place| numbers.push(place));
 }
 
 /// What a definition compares, group after group: parts of the members, or places among texts.
