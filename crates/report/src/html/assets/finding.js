@@ -61,7 +61,8 @@ function verdict(audit, column, s) {
     return element("p", { class: "verdict" }, `Not ranked by ${column.title}: a count that it needs is suppressed.`);
   }
   const against = audit.against(column, s).map((g) => audit.groups[g].name);
-  if (against.length === 0) return element("p", { class: "verdict fair" }, element("b", {}, "Fair"), ` by ${column.title}.`);
+  if (against.length === 0) return element("p", { class: "verdict fair" }, element("b", {}, "Fair"),
+    ` by ${column.title}. ${audit.isOutOfReach(column, s) ? "Nobody gets there: out of reach for everybody." : "The groups fare alike."}`);
   const passes = column.passes
     ? ` The gap ${column.passes[s] ? "passes" : "does not pass"} the definition’s significance test.` : "";
   return element("p", { class: "verdict" },
@@ -150,7 +151,8 @@ function passesText(audit, column, s) {
 function rankText(audit, column, s) {
   if (audit.isSuppressed(column, s)) return SUPPRESSED;
   const rank = audit.rank(column, s);
-  return rank === null ? "Fair" : count(rank);
+  if (rank !== null) return count(rank);
+  return audit.isOutOfReach(column, s) ? "Out of reach" : "Equal";
 }
 
 function placeText(audit, column, s) {

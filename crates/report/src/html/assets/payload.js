@@ -33,6 +33,9 @@ function predicateText(items) {
   return items.map((item) => item.join(" ")).join(", ");
 }
 
+/** What ranks start from: 0 is suppressed, 1 as open to all, 2 out of reach for all, then rank 1. */
+const FAIR = 2;
+
 /** Where each of some lists starts in the list of them all. */
 function starts(lengths) {
   const places = new Uint32Array(lengths.length + 1);
@@ -127,13 +130,13 @@ class Audit {
     const lists = column.lists_all ? null : this.perGroup(() => this.readLists(numbers));
     const tests = column.evidence ? this.readTests(numbers, column.evidence, ranks) : null;
     // Places in the order for people.
-    const places = ranks.map((rank) => (rank > 1 ? numbers.next() : 0));
+    const places = ranks.map((rank) => (rank > FAIR ? numbers.next() : 0));
     return { ...column, ranks, against, values, places, valueTexts: column.values, passes, lists, tests };
   }
 
   /** What the tests say: of unfair subgroups their p-values, of all ranked ones what could pass. */
   readTests(numbers, header, ranks) {
-    const stored = ranks.map((rank) => (rank > 1 ? numbers.next() : UNTESTED));
+    const stored = ranks.map((rank) => (rank > FAIR ? numbers.next() : UNTESTED));
     const whereTested = () => stored.map((stands) => (stands < UNTESTED ? numbers.next() : 0));
     const [p, familyWise, falseDiscovery] = [whereTested(), whereTested(), whereTested()];
     const least = ranks.map((rank) => (rank > 0 ? numbers.next() : 0));
@@ -154,12 +157,17 @@ class Audit {
   }
 
   isUnfair(column, s) {
-    return column.ranks[s] > 1;
+    return column.ranks[s] > FAIR;
   }
 
   /** The rank from 1; none if fair or suppressed. */
   rank(column, s) {
-    return this.isUnfair(column, s) ? column.ranks[s] - 1 : null;
+    return this.isUnfair(column, s) ? column.ranks[s] - FAIR : null;
+  }
+
+  /** Whether a fair subgroup is fair because nobody gets there. */
+  isOutOfReach(column, s) {
+    return column.ranks[s] === FAIR;
   }
 
   /** The place from 1 in the order for people; none if fair or suppressed. */
@@ -169,7 +177,7 @@ class Audit {
 
   /** Whether the group with the lower value is worse off, as the first finding shows. */
   lowIsWorse(column) {
-    const s = column.ranks.indexOf(2);
+    const s = column.ranks.indexOf(FAIR + 1);
     if (s < 0) return true;
     const [worse] = this.against(column, s);
     const values = this.groups.map((_, g) => this.valueOrder(column, s, g));
@@ -179,7 +187,7 @@ class Audit {
   /** The unfairness score as it is shown. */
   score(column, s) {
     if (this.isSuppressed(column, s)) return SUPPRESSED;
-    return this.isUnfair(column, s) ? column.scores[column.ranks[s] - 2] : "0";
+    return this.isUnfair(column, s) ? column.scores[column.ranks[s] - FAIR - 1] : "0";
   }
 
   /** What a finding stands against: "family-wise", "false-discovery" or "chance"; null if not tested. */

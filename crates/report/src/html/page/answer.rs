@@ -1,14 +1,15 @@
 //! The answer: page one, its stories, and what goes with the gap.
 
-use facts_engine::answer::{Story, Verdict};
+use facts_engine::answer::{Story, Verdict, Why};
+use facts_engine::definitions::Fair;
 use facts_engine::distribution::{Share, Viewpoint};
 
 use super::curve::Curve;
 use super::{MARKS, Rate, width};
-use crate::answer::{Answered, StoryRow, about, words};
+use crate::answer::{Answered, DriverRow, StoryRow, about, words};
 use crate::evidence::words::several;
 use crate::report::Report;
-use crate::text::{count, number};
+use crate::text::{SUPPRESSED, count, number};
 
 /// Stories on page one.
 const FIRST: usize = 3;
@@ -92,17 +93,23 @@ pub(super) struct StoryPeople {
 /// What a gap is made of.
 pub(super) struct WhyPart {
     pub(super) sentence: String,
-    pub(super) rows: Vec<BarRow>,
+    pub(super) rows: Vec<(String, Bar)>,
 }
 
-/// A number that may lie below 0, with its bar.
-pub(super) struct BarRow {
-    pub(super) name: String,
+/// A difference in points, as text and as a bar on a scale that holds 0.
+pub(super) struct Bar {
     pub(super) points: String,
     pub(super) start: String,
     pub(super) width: String,
     pub(super) narrows: bool,
-    pub(super) shares: [String; 2],
+}
+
+/// An item and what it does to the gap.
+pub(super) struct DriverLine {
+    pub(super) item: String,
+    pub(super) bar: Bar,
+    /// Of those who meet it, the shares that have a way: of the worse off, and of the best off.
+    pub(super) open: [String; 2],
 }
 
 /// What one definition says of all stories.
@@ -114,6 +121,8 @@ pub(super) struct MatrixRow {
 /// What one definition says of one story.
 pub(super) struct MatrixCell {
     pub(super) against: String,
+    /// What it says if it is against nobody.
+    pub(super) fair: &'static str,
     pub(super) passes: Option<bool>,
 }
 
@@ -123,7 +132,7 @@ pub(super) struct DriversPart {
     pub(super) better: String,
     pub(super) gap: String,
     pub(super) predicates: String,
-    pub(super) rows: Vec<BarRow>,
+    pub(super) rows: Vec<DriverLine>,
 }
 
 /// The answer of a report; none in audits that were saved before there was one.
@@ -255,23 +264,8 @@ fn story_part(answered: &Answered<'_>, story: &Story, row: StoryRow) -> StoryPar
             let (names, cost) = (names(answered), Some(story.cost));
             Curve::new(caption, &names, &subgroup.cost_levels, &shares, cost)
         }),
-        why: row.why.zip(row.why_sentence).map(|(why, sentence)| {
-            let protected = answered.report.record.protected.join(" and ");
-            let mut parts = vec![(format!("The model’s use of {protected}"), why.swap)];
-            parts.extend(
-                why.composition
-                    .map(|part| ("Other differences".to_owned(), part)),
-            );
-            parts.push(("Neither".to_owned(), why.rest));
-            WhyPart {
-                sentence,
-                rows: bars(
-                    parts
-                        .into_iter()
-                        .map(|(name, part)| (name, part, [Share::new(0, 0); 2])),
-                ),
-            }
-        }),
+        why: (row.why.as_ref().zip(row.why_sentence))
+            .map(|(why, sentence)| why_part(answered, why, sentence)),
         sharper: sharper
             .map(|(inside, (text, gap))| (inside.subgroup, text, words::points(gap)))
             .collect(),
@@ -287,29 +281,53 @@ fn story_part(answered: &Answered<'_>, story: &Story, row: StoryRow) -> StoryPar
     }
 }
 
-/// Numbers with bars on one scale, which holds 0.
-fn bars(parts: impl Iterator<Item = (String, f64, [Share; 2])>) -> Vec<BarRow> {
-    let parts: Vec<_> = parts.collect();
-    let low = parts.iter().map(|part| part.1).fold(0.0, f64::min);
-    let high = parts.iter().map(|part| part.1).fold(0.0, f64::max);
+fn why_part(answered: &Answered<'_>, why: &Why, sentence: String) -> WhyPart {
+    let protected = answered.report.record.protected.join(" and ");
+    let parts = [
+        (format!("The model’s use of {protected}"), Some(why.swap)),
+        ("Other differences".to_owned(), why.composition),
+        ("Neither".to_owned(), Some(why.rest)),
+    ];
+    let parts = parts
+        .into_iter()
+        .filter_map(|(name, part)| Some((name, part?)));
+    let (names, values): (Vec<String>, Vec<f64>) = parts.unzip();
+    WhyPart {
+        sentence,
+        rows: names
+            .into_iter()
+            .zip(bars(&values, words::signed))
+            .collect(),
+    }
+}
+
+/// Differences as bars on one scale, which holds 0.
+fn bars(values: &[f64], text: impl Fn(f64) -> String) -> Vec<Bar> {
+    let low = values.iter().copied().fold(0.0, f64::min);
+    let high = values.iter().copied().fold(0.0, f64::max);
     let scale = if high > low { high - low } else { 1.0 };
-    let row = |(name, value, shares): (String, f64, [Share; 2])| BarRow {
-        name,
-        points: words::signed(value),
+    let bar = |&value: &f64| Bar {
+        points: text(value),
         start: width((value.min(0.0) - low) / scale),
         width: width(value.abs() / scale),
         narrows: value < 0.0,
-        shares: shares.map(|share| words::whole_percent(share.ratio())),
     };
-    parts.into_iter().map(row).collect()
+    values.iter().map(bar).collect()
 }
 
 fn matrix(report: &Report<'_>, stories: &[StoryRow]) -> Vec<MatrixRow> {
     let columns = report.columns.iter().enumerate();
     let cell = |place: usize, story: &StoryRow| {
         let said = &story.definitions[place];
+        let subgroup = &report.record.audit.subgroups[story.subgroup];
+        let found = report.columns[place].definition.assess(subgroup);
         MatrixCell {
             against: said.against.join(" and "),
+            fair: match found.and_then(|found| found.fair()) {
+                Some(Fair::OutOfReach) => "out of reach",
+                Some(Fair::Equal) => "equal",
+                None => SUPPRESSED,
+            },
             passes: said.passes,
         }
     };
@@ -328,12 +346,24 @@ fn drivers(answered: &Answered<'_>) -> Option<DriversPart> {
     let widen = rows.iter().filter(|row| row.value > 0.0).take(WIDEN);
     let narrow = rows.iter().rev().filter(|row| row.value < 0.0).take(NARROW);
     let narrow: Vec<_> = narrow.collect();
-    let shown = widen.chain(narrow.into_iter().rev());
+    let shown: Vec<_> = widen.chain(narrow.into_iter().rev()).collect();
+    let values: Vec<f64> = shown.iter().map(|row| row.value).collect();
+    // Most move the gap by less than a point.
+    let text = |value: f64| format!("{:.2}", value * 100.0).replace('-', "−");
+    let line = |(row, bar): (&DriverRow, Bar)| DriverLine {
+        item: row.item.clone(),
+        bar,
+        open: [row.worse, row.better].map(|share| words::whole_percent(share.ratio())),
+    };
     Some(DriversPart {
         worse: answered.group(drivers.worse_off).to_owned(),
         better: answered.group(drivers.better_off).to_owned(),
         gap: words::points(drivers.gap),
         predicates: count(drivers.predicates as u64),
-        rows: bars(shown.map(|row| (row.item.clone(), row.value, [row.worse, row.better]))),
+        rows: shown
+            .into_iter()
+            .zip(bars(&values, text))
+            .map(line)
+            .collect(),
     })
 }

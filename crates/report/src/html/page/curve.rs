@@ -58,7 +58,7 @@ impl Curve {
         let end = if dearest > 0.0 { dearest * 1.06 } else { 1.0 };
         let most = shares.iter().flatten().map(|share| share.ratio());
         let most = most.fold(0.0, f64::max);
-        let top = [0.1, 0.25, 0.5, 1.0].into_iter().find(|&top| most <= top)?;
+        let top = [0.1, 0.2, 0.5, 1.0].into_iter().find(|&top| most <= top)?;
         let x = |cost: f64| format!("{:.1}", LEFT + cost / end * (RIGHT - LEFT));
         let y = |share: f64| format!("{:.1}", BOTTOM - share / top * (BOTTOM - TOP));
         let line = |(g, name): (usize, &&str)| {

@@ -10,7 +10,7 @@ use super::{MARKS, Rate, quoted, width};
 use crate::csc::{Condition, Csc, CscAction, CscGroup};
 use crate::evidence::words::{best_of_value, of_definition, shares};
 use crate::report::{Column, Report, Showing};
-use crate::text::{count, effectiveness, number, value};
+use crate::text::{count, effectiveness, number, unfair_and_fair, value};
 
 /// Findings shown under each definition.
 const FINDINGS: usize = 3;
@@ -28,8 +28,8 @@ pub(super) struct DefinitionPart {
     pub(super) against: Vec<Slice>,
     pub(super) fair: Slice,
     pub(super) suppressed: Option<String>,
-    pub(super) unfair: String,
-    pub(super) ranked: String,
+    /// How many subgroups are unfair, and what being fair means for the others.
+    pub(super) tally: String,
     /// How many findings pass, where that was tested.
     pub(super) passing: Option<String>,
     /// What is said about all findings together.
@@ -152,8 +152,7 @@ pub(super) fn definition_part(
         fair: slice(0, "", fair, fair as f64),
         suppressed: (!ranking.suppressed.is_empty())
             .then(|| count(ranking.suppressed.len() as u64)),
-        unfair: count(unfair.len() as u64),
-        ranked: count(ranked as u64),
+        tally: unfair_and_fair(ranking),
         passing: (report.tally(column)).map(|tally| count(tally.family_wise as u64)),
         evidence: of_definition(report, column),
         passing_findings: of_column(passing),

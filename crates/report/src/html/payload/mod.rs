@@ -17,7 +17,7 @@ use std::io::Write;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use facts_engine::Audit;
-use facts_engine::definitions::GroupValue;
+use facts_engine::definitions::{Fair, GroupValue};
 use facts_engine::distribution::{Count, Subgroup, Viewpoint};
 use facts_engine::ranking::Ranked;
 use flate2::Compression;
@@ -215,9 +215,13 @@ fn write_column<'a>(
     for ranked in &ranking.ranked {
         by_subgroup[ranked.subgroup] = Some(ranked);
     }
-    // 0 is suppressed, 1 fair, then the ranks.
+    // 0 is suppressed, 1 as open to all, 2 out of reach for all, then the ranks.
     for ranked in &by_subgroup {
-        numbers.push(ranked.map_or(0, |ranked| ranked.rank.map_or(1, |rank| rank as usize + 1)));
+        numbers.push(ranked.map_or(0, |ranked| match ranked.assessment.fair() {
+            Some(Fair::Equal) => 1,
+            Some(Fair::OutOfReach) => 2,
+            None => ranked.rank.unwrap_or(0) as usize + 2,
+        }));
     }
     for ranked in by_subgroup.iter().flatten() {
         numbers.push(against.place(ranked.assessment.against.to_vec()));
