@@ -40,7 +40,8 @@ fn adult_record() -> Record {
         audit_with_individuals(&population, &model, &Options::new(), Watch::nobody()).unwrap();
     let columns = audit.paper_columns().unwrap();
     let gathering = Gathering {
-        shuffles: 200,
+        // Enough for findings to pass for all definitions together.
+        shuffles: 300,
         resamples: 200,
         ..Gathering::default()
     };
