@@ -109,7 +109,7 @@ impl Curve {
             }),
             numbers: numbers
                 .enumerate()
-                .filter(|(place, _)| (costs.len() - 1 - place) % every == 0)
+                .filter(|(place, _)| (costs.len() - 1 - place).is_multiple_of(every))
                 .map(|(_, (&cost, shares))| {
                     (
                         number(cost),
