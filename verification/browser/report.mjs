@@ -50,11 +50,12 @@ async function choose(page, id) {
   await page.selectOption("#choose-definition", id);
 }
 
-async function readsWithoutScript(browser, file) {
+async function readsWithoutScript(browser, file, expected) {
   const context = await browser.newContext({ javaScriptEnabled: false });
   const page = await context.newPage();
   await page.goto(pathToFileURL(file).href);
-  for (const id of ["overview", "findings", "rankings", "definitions", "method"]) {
+  const answer = expected.stories > 0 ? ["answer", "stories"] : [];
+  for (const id of [...answer, "overview", "findings", "rankings", "definitions", "method"]) {
     assert.ok((await page.innerText(`#${id}`)).length > 100, `#${id} reads without a script`);
   }
   await context.close();
@@ -62,8 +63,11 @@ async function readsWithoutScript(browser, file) {
 
 async function ranksAsTheEngine(page, expected) {
   assert.match(await page.innerText("#explorer-state"), new RegExp(expected.subgroups.toLocaleString("en")));
-  for (const { id, order } of expected.rankings) {
+  for (const { id, order, byRank } of expected.rankings) {
     await choose(page, id);
+    await page.click("#ranked-head [data-key=rank] button");
+    assert.deepEqual(await rows(page), byRank.slice(0, 25), `first page by rank of ${id}`);
+    await page.click("#ranked-head [data-key=people] button");
     assert.deepEqual(await rows(page), order.slice(0, 25), `first page by ${id}`);
     if (order.length > 25) {
       await page.click("#pager-below .next");
@@ -78,20 +82,24 @@ async function sortsAndFilters(page, expected, times) {
     times.push(`${what} ${await page.getAttribute("#explorer", "data-table-milliseconds")} ms`);
   await page.click("#ranked-head [data-key=members] button");
   await note("sort by members");
-  assert.equal(await page.getAttribute("#ranked-head [data-key=members]", "aria-sort"), "ascending");
-  assert.deepEqual(await rows(page), expected.smallest);
+  assert.equal(await page.getAttribute("#ranked-head [data-key=members]", "aria-sort"), "descending");
+  assert.deepEqual(await rows(page), expected.largest);
   await page.click("#ranked-head [data-key=subgroup] button");
   await note("sort by subgroup");
   await page.click("#ranked-head [data-key=value0] button");
   await note("sort by a group's value");
-  await page.fill("#choose-text", expected.words);
-  await note("filter by words");
   const place = () => page.innerText("#pager-above .place");
-  const left = expected.withWords.toLocaleString("en");
+  await page.fill("#choose-text", "no such feature = 1");
+  assert.match(await page.innerText("#unreadable"), /^Not filtered: no feature is called “no such feature”/);
+  assert.ok((await place()).endsWith(`of ${expected.subgroups.toLocaleString("en")}`), "nothing is filtered");
+  await page.fill("#choose-text", expected.conditions);
+  await note("filter by conditions");
+  assert.equal(await page.innerText("#unreadable"), "");
+  const left = expected.meeting.toLocaleString("en");
   assert.ok((await place()).endsWith(`of ${left}`), `${await place()}: ${left} expected`);
   await page.selectOption("#choose-against", "0");
   await note("and against a group");
-  const against = expected.withWordsAgainstFirst;
+  const against = expected.meetingAgainstFirst;
   const told = await place();
   assert.ok(against === 0 ? told === "No subgroup passes" : told.endsWith(`of ${against.toLocaleString("en")}`), told);
   await settle(page);
@@ -123,6 +131,7 @@ function readDialog(page) {
       covered: text(side.querySelector("small")),
       ways: [...side.querySelectorAll(".ways li")].map((way) =>
         [".make", ".effect b", ".cost", ".interval"].map((part) => text(way.querySelector(part)))),
+      none: text(side.querySelector(".none")),
       value: cells[1 + g],
       interval: text(side.querySelector(".compared .interval")),
     }));
@@ -148,7 +157,10 @@ async function opensFindings(page, expected) {
     const found = await readDialog(page);
     said.predicate = plain(said.predicate);
     said.support = said.support.map(plain);
-    said.sides.forEach((side) => side.ways.forEach((way) => (way[0] = plain(way[0]))));
+    said.sides.forEach((side) => {
+      side.ways.forEach((way) => (way[0] = plain(way[0])));
+      side.none = side.none && plain(side.none);
+    });
     // A trade-off says more: whether its test is passed.
     assert.ok(found.verdict.startsWith(plain(said.verdict)), `${found.verdict} / ${said.verdict}`);
     assert.deepEqual({ ...found, verdict: "" }, { ...said, verdict: "" }, `subgroup ${subgroup} by ${definition}`);
@@ -156,6 +168,37 @@ async function opensFindings(page, expected) {
   }
   await page.keyboard.press("Escape");
   await page.waitForSelector("dialog:not([open])", { state: "attached" });
+}
+
+/** Walks from a subgroup to a broader and a narrower one, by links that can be shared. */
+async function drillsDown(page) {
+  const title = () => page.innerText("#subgroup-title");
+  await page.evaluate(() => (location.hash = "#subgroup-0"));
+  await page.waitForSelector("dialog[open] .relatives, dialog[open] .body .note");
+  const links = await page.$$eval(".relatives a", (all) => all.map((a) => [a.textContent, a.hash]));
+  for (const [text, hash] of links.slice(0, 3)) {
+    const before = await title();
+    await page.evaluate((hash) => (location.hash = hash), hash);
+    await page.waitForFunction((before) => document.getElementById("subgroup-title").innerText !== before, before);
+    const item = text.replace(/^(without|and) /, "");
+    const [with_, without] = text.startsWith("and ") ? [await title(), before] : [before, await title()];
+    assert.ok(with_.includes(item) && !without.includes(item), `${text}: ${before} → ${await title()}`);
+    await page.evaluate(() => (location.hash = "#subgroup-0"));
+    await page.waitForFunction((before) => document.getElementById("subgroup-title").innerText === before, before);
+  }
+  await page.keyboard.press("Escape");
+  return links.length;
+}
+
+/** Page one prints as one page, and a phone reaches the last story within 12 screens. */
+async function answersFirst(browser, file) {
+  const page = await open(browser, file, { viewport: { width: 390, height: 844 }, isMobile: true });
+  const end = await page.$$eval(".story", (all) => all.at(-1).getBoundingClientRect().bottom + scrollY);
+  assert.ok(end <= 12 * 844, `the last story ends after ${end / 844} screens`);
+  await page.$$eval("main > section:not(#answer), footer", (all) => all.forEach((part) => part.remove()));
+  const pdf = (await page.pdf({ preferCSSPageSize: true })).toString("latin1");
+  assert.equal(pdf.match(/\/Type\s*\/Page\b/g).length, 1, "pages of the answer");
+  await page.context().close();
 }
 
 /** Each canvas must hold ink. */
@@ -183,10 +226,10 @@ async function worksByKeyboard(page) {
   await tabTo("#choose-text");
   await tabTo("#ranked-head [data-key=coverage] button");
   await page.keyboard.press("Enter");
-  assert.equal(await page.getAttribute("#ranked-head [data-key=coverage]", "aria-sort"), "ascending");
+  assert.equal(await page.getAttribute("#ranked-head [data-key=coverage]", "aria-sort"), "descending");
   assert.ok(await page.evaluate(() => document.activeElement.closest("[data-key=coverage]") !== null));
   await page.keyboard.press("Enter");
-  assert.equal(await page.getAttribute("#ranked-head [data-key=coverage]", "aria-sort"), "descending");
+  assert.equal(await page.getAttribute("#ranked-head [data-key=coverage]", "aria-sort"), "ascending");
   await tabTo("#ranked-body a");
   const [first] = await rows(page);
   await page.keyboard.press("Enter");
@@ -265,14 +308,16 @@ async function check(browser, name) {
   const expected = JSON.parse(await readFile(path.join(folder, `${name}.json`), "utf8"));
   const isLarge = expected.subgroups > 1_000;
   const times = [];
-  await readsWithoutScript(browser, file);
+  await readsWithoutScript(browser, file, expected);
   const page = await open(browser, file);
   await ranksAsTheEngine(page, expected);
   await sortsAndFilters(page, expected, times);
   await opensFindings(page, expected);
+  times.push(`${await drillsDown(page)} subgroups beside the first`);
   assert.equal(await page.evaluate(() => globalThis.broken), undefined, "a name from the data ran");
   page.assertQuiet();
   await page.context().close();
+  if (expected.stories > 0) await answersFirst(browser, file);
   const fresh = await open(browser, file);
   await worksByKeyboard(fresh);
   fresh.assertQuiet();

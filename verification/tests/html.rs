@@ -8,16 +8,19 @@
 #[path = "../../crates/report/tests/awkward/mod.rs"]
 mod awkward;
 
+use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use facts_engine::answer::{DELTA, Reasons, answer};
+use facts_engine::definitions::Fair;
 use facts_engine::distribution::Share;
 use facts_engine::evidence::{self, Evidence, Gathering, intervals_of_first};
 use facts_engine::ranking::{Filters, Ranked};
 use facts_engine::{Options, Watch, audit_with_individuals};
 use facts_report::evidence::words;
 use facts_report::text::{count, effectiveness, number, percent, value};
-use facts_report::{Column, Csc, ModelOrigin, Origin, Record, Report, VERSION, html};
+use facts_report::{Column, Conditions, Csc, ModelOrigin, Origin, Record, Report, VERSION, html};
 use facts_verification::{adult_declaration, adult_model, adult_rows};
 use serde_json::{Value, json};
 
@@ -37,7 +40,8 @@ fn adult_record() -> Record {
         audit_with_individuals(&population, &model, &Options::new(), Watch::nobody()).unwrap();
     let columns = audit.paper_columns().unwrap();
     let gathering = Gathering {
-        shuffles: 200,
+        // Enough for findings to pass for all definitions together.
+        shuffles: 300,
         resamples: 200,
         ..Gathering::default()
     };
@@ -51,6 +55,17 @@ fn adult_record() -> Record {
         stability: None,
         hold_out: None,
     };
+    let mut answer = answer(&audit, &people, &columns, Some(&evidence), DELTA);
+    let options = Options::new();
+    let reasons = Reasons {
+        population: &population,
+        model: &model,
+        audit: &audit,
+        individuals: &people,
+        reads: None,
+        options: &options,
+    };
+    reasons.explain(&mut answer, 3, nobody).unwrap();
     Record {
         version: VERSION,
         tool: "facts 0.1.0".to_owned(),
@@ -75,7 +90,7 @@ fn adult_record() -> Record {
         notes: Vec::new(),
         audit,
         evidence: Some(evidence),
-        answer: None,
+        answer: Some(answer),
     }
 }
 
@@ -113,13 +128,21 @@ fn the_pages_work_in_a_browser() {
     };
     let folder = folder().join("browser");
     std::fs::create_dir_all(&folder).unwrap();
-    write_page(&folder, "adult", &adult_record(), &["sales", "married"]);
+    write_page(
+        &folder,
+        "adult",
+        &adult_record(),
+        "occupation = Sales and age",
+    );
     let awkward = awkward::awkward_record(awkward::awkward_audit());
-    write_page(&folder, "awkward", &awkward, &["city"]);
+    write_page(&folder, "awkward", &awkward, "city");
     let supported = awkward::evidence::with_evidence(awkward);
-    write_page(&folder, "supported", &supported, &["city"]);
+    write_page(&folder, "supported", &supported, "city != B");
     let suppressed = awkward::awkward_record(awkward::awkward_audit().suppressed(10));
-    write_page(&folder, "suppressed", &suppressed, &["city"]);
+    write_page(&folder, "suppressed", &suppressed, "city = C, D");
+
+    let answered = awkward::answered_record();
+    write_page(&folder, "answered", &answered, "city = C, D and city");
 
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("browser/report.mjs");
     let status = Command::new(node)
@@ -131,14 +154,14 @@ fn the_pages_work_in_a_browser() {
 }
 
 /// Writes a page, and beside it what the browser must find in it.
-fn write_page(folder: &Path, name: &str, record: &Record, words: &[&str]) {
+fn write_page(folder: &Path, name: &str, record: &Record, conditions: &str) {
     let report = Report::new(record).unwrap();
     std::fs::write(folder.join(format!("{name}.html")), html(&report)).unwrap();
-    let expected = serde_json::to_string(&expected(&report, words)).unwrap();
+    let expected = serde_json::to_string(&expected(&report, conditions)).unwrap();
     std::fs::write(folder.join(format!("{name}.json")), expected).unwrap();
 }
 
-fn expected(report: &Report<'_>, words: &[&str]) -> Value {
+fn expected(report: &Report<'_>, conditions: &str) -> Value {
     let audit = &report.record.audit;
     let first = &report.columns[0];
     let order = |ranked: &[Ranked]| ranked.iter().map(|r| r.subgroup).collect::<Vec<_>>();
@@ -146,27 +169,38 @@ fn expected(report: &Report<'_>, words: &[&str]) -> Value {
         .columns
         .iter()
         .map(|column| {
-            let mut all = order(&column.ranking.ranked);
-            all.extend(&column.ranking.suppressed);
-            json!({ "id": column.ranking.definition, "order": &all[..all.len().min(50)] })
+            let ranking = &column.ranking;
+            let for_people = ranking.for_people(column.definition.as_ref(), &audit.subgroups);
+            let first = |ranked: &[Ranked]| {
+                let mut all = order(ranked);
+                all.extend(&ranking.suppressed);
+                all.truncate(50);
+                all
+            };
+            json!({
+                "id": ranking.definition,
+                "order": first(&for_people.ranked),
+                "byRank": first(&ranking.ranked),
+            })
         })
         .collect();
-    let passes = |text: &str| words.iter().all(|word| text.to_lowercase().contains(word));
-    let with_words = |s: &usize| passes(&audit.text(&audit.subgroups[*s].predicate));
+    let read = Conditions::parse(conditions, &audit.features).unwrap();
+    let meets = |s: &usize| read.admit(&audit.subgroups[*s].predicate);
     let all: Vec<usize> = (0..audit.subgroups.len()).collect();
-    let mut smallest = all.clone();
-    smallest.sort_by_key(|&s| audit.subgroups[s].people());
+    let mut largest = all.clone();
+    largest.sort_by_key(|&s| Reverse(audit.subgroups[s].people()));
     let against = (first.ranking.unfair().iter())
         .filter(|ranked| ranked.assessment.against.contains(&0))
-        .filter(|ranked| with_words(&ranked.subgroup))
+        .filter(|ranked| meets(&ranked.subgroup))
         .count();
     json!({
         "subgroups": all.len(),
         "rankings": rankings,
-        "smallest": &smallest[..smallest.len().min(25)],
-        "words": words.join(" "),
-        "withWords": all.iter().filter(|s| with_words(s)).count(),
-        "withWordsAgainstFirst": against,
+        "largest": &largest[..largest.len().min(25)],
+        "conditions": conditions,
+        "meeting": all.iter().filter(|s| meets(s)).count(),
+        "meetingAgainstFirst": against,
+        "stories": report.answered().map(|answered| answered.stories().len()),
         "passing": report.evidence().map(|_| report.passing(first).ranked.len()),
         "findings": report.columns.iter().flat_map(|column| findings(report, column)).collect::<Vec<_>>(),
     })
@@ -199,6 +233,7 @@ fn findings(report: &Report<'_>, column: &Column) -> Vec<Value> {
                 "name": group.name.trim(),
                 "covered": format!("{covered} covered ({} of {})", count(group.members), count(group.affected)),
                 "ways": ways,
+                "none": group.none,
                 "value": value(group.value),
                 "interval": group.interval.and_then(|of| {
                     let bounds = words::best_of_value(group.value, &of, group.members)?;
@@ -216,7 +251,11 @@ fn findings(report: &Report<'_>, column: &Column) -> Vec<Value> {
             "support": support,
             "grey": csc.is_grey(),
             "score": number(csc.score),
-            "rank": csc.rank.map_or("Fair".to_owned(), |rank| count(rank.into())),
+            "rank": match shown[*place].ranked.assessment.fair() {
+                Some(Fair::Equal) => "Equal".to_owned(),
+                Some(Fair::OutOfReach) => "Out of reach".to_owned(),
+                None => csc.rank.map_or_else(String::new, |rank| count(rank.into())),
+            },
         })
     };
     places.iter().map(finding).collect()

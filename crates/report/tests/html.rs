@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::io::Read;
 
 use awkward::evidence::with_evidence;
-use awkward::{IMAGE, JOB, SCRIPT, awkward_audit, awkward_record};
+use awkward::{IMAGE, JOB, SCRIPT, answered_record, awkward_audit, awkward_record};
 use base64::Engine;
 use facts_report::{Record, Report, html};
 use serde_json::Value;
@@ -118,8 +118,12 @@ fn all_parts_are_there_without_a_script() {
 
 #[test]
 fn links_lead_somewhere() {
-    let page = page(&awkward_record(awkward_audit()));
-    let body = body(&page);
+    links_lead(&page(&awkward_record(awkward_audit())));
+    links_lead(&page(&answered_record()));
+}
+
+fn links_lead(page: &str) {
+    let body = body(page);
     let ids: Vec<&str> = body
         .split(" id=\"")
         .skip(1)
@@ -132,10 +136,8 @@ fn links_lead_somewhere() {
     assert!(times.values().all(|&n| n == 1), "an id twice: {times:?}");
     for link in body.split("href=\"#").skip(1) {
         let place = link.split('"').next().unwrap();
-        assert!(
-            place.starts_with("subgroup=") || ids.contains(&place),
-            "{place}"
-        );
+        let is_subgroup = place.starts_with("subgroup=") || place.starts_with("subgroup-");
+        assert!(is_subgroup || ids.contains(&place), "{place}");
     }
 }
 
@@ -259,4 +261,107 @@ fn without_evidence_the_page_says_so_once() {
     for absent in ["class=\"badge", "csc grey", "id=\"hold-out\"", "not tested"] {
         assert!(!body.contains(absent), "{absent}");
     }
+}
+
+/// A text as it stands in the page.
+fn escaped(text: &str) -> String {
+    let pairs = [
+        ('&', "&#38;"),
+        ('<', "&#60;"),
+        ('>', "&#62;"),
+        ('"', "&#34;"),
+        ('\'', "&#39;"),
+    ];
+    pairs
+        .iter()
+        .fold(text.to_owned(), |text, (c, code)| text.replace(*c, code))
+}
+
+#[test]
+fn page_one_is_the_answer_and_needs_no_script() {
+    use facts_report::answer::words;
+
+    let record = answered_record();
+    let report = Report::new(&record).unwrap();
+    let page = html(&report);
+    let body = body(&page);
+    let answered = report.answered().unwrap();
+    let one = between(&body, "<section id=\"answer\"", "</section>");
+    let said = [
+        words::verdict(&answered),
+        words::headline(&answered),
+        words::reason(&answered),
+        words::ratio(&answered, &answered.compared().unwrap()).unwrap(),
+        words::cost_unit(&record.audit),
+        words::NOT_SAID.to_owned(),
+        record.assumptions[0].clone(),
+    ];
+    for said in &said {
+        assert!(one.contains(&escaped(said)), "{said}");
+    }
+    for row in answered.people() {
+        let group = between(
+            one,
+            &format!("<bdi>{}</bdi></th>", escaped(&row.group)),
+            "</tr>",
+        );
+        for number in [row.people, row.refused, row.with_a_way.unwrap()] {
+            assert!(
+                group.contains(&format!(">{number}<")),
+                "{} {number}",
+                row.group
+            );
+        }
+    }
+    assert_eq!(
+        one.matches("class=\"steps\"").count(),
+        record.audit.groups.len()
+    );
+    let stories = answered.stories();
+    assert!(!stories.is_empty(), "the test must see stories");
+    assert_eq!(
+        one.matches("<li><a href=\"#story-").count(),
+        stories.len().min(3)
+    );
+    for story in &stories {
+        let start = format!("<article class=\"story\" id=\"story-{}\"", story.number);
+        let card = between(&body, &start, "</article>");
+        assert!(
+            card.contains(&escaped(&story.sentence)),
+            "{}",
+            story.sentence
+        );
+        assert!(card.contains(&format!("href=\"#subgroup-{}\"", story.subgroup)));
+        for group in &story.groups {
+            assert!(card.contains(&format!("<b>{}</b>", group.with_a_way)));
+        }
+    }
+    let passing = stories.iter().flat_map(|story| &story.definitions);
+    let passing = passing
+        .filter(|definition| definition.passes == Some(true))
+        .count();
+    let matrix = between(&body, "<table class=\"matrix\">", "</table>");
+    assert_eq!(matrix.matches("passes, against").count(), passing);
+    assert!(!page.contains(SCRIPT) && !page.contains(IMAGE));
+    assert!(!body.contains(" style=\""));
+}
+
+#[test]
+fn an_audit_without_an_answer_opens_with_the_overview() {
+    let body = body(&page(&supported()));
+    assert!(
+        body.contains("<main class=\"wide\">\n\n<section id=\"overview\""),
+        "{}",
+        &body[..3000]
+    );
+    assert!(!body.contains("id=\"answer\"") && !body.contains("href=\"#answer\""));
+}
+
+#[test]
+fn nobody_is_said_to_have_no_recourse_who_has_some() {
+    for page in [page(&supported()), page(&answered_record())] {
+        assert!(!page.contains("No recourse"));
+    }
+    let body = body(&page(&supported()));
+    assert!(body.contains("No action reaches 30%. The best: make"));
 }

@@ -8,7 +8,7 @@ use facts_engine::distribution::Share;
 use facts_engine::evidence::{Interval, clopper_pearson};
 use serde::Serialize;
 
-pub(crate) use self::screen::people;
+pub(crate) use self::screen::{about, people};
 pub use self::screen::{first_screen, stories, story};
 use crate::report::Report;
 

@@ -85,7 +85,7 @@ fn lines(
 }
 
 /// What was audited, what a yes is, and who was left out.
-fn about(report: &Report<'_>) -> String {
+pub(crate) fn about(report: &Report<'_>) -> String {
     let record = report.record;
     let population = &record.audit.population;
     let before = record

@@ -383,7 +383,7 @@ pub fn points(gap: f64) -> String {
 }
 
 /// The same without the word, with a sign if it is below 0.
-fn signed(gap: f64) -> String {
+pub(crate) fn signed(gap: f64) -> String {
     let rounded = (gap * 100.0).round();
     if rounded < 0.0 {
         format!("−{}", -rounded)

@@ -11,6 +11,7 @@
 mod comparison;
 mod page;
 mod payload;
+mod terms;
 
 use askama::Template;
 use base64::Engine;
@@ -34,6 +35,7 @@ const SCRIPT: &str = concat!(
     include_str!("assets/format.js"),
     include_str!("assets/shares.js"),
     include_str!("assets/payload.js"),
+    include_str!("assets/conditions.js"),
     include_str!("assets/elements.js"),
     include_str!("assets/charts.js"),
     include_str!("assets/finding.js"),

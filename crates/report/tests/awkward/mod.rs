@@ -8,9 +8,12 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::{ArrayRef, RecordBatch, StringArray};
+use facts_engine::answer::{DELTA, answer};
+use facts_engine::definitions;
+use facts_engine::evidence::{Evidence, Gathering};
 use facts_engine::flips::FnModel;
 use facts_engine::population::{Declaration, Feature, Protected};
-use facts_engine::{Audit, Options, Watch, audit};
+use facts_engine::{Audit, Individuals, Options, Watch, audit_with_individuals};
 use facts_report::{BaseRate, BaseRates, ModelOrigin, Origin, Record, TrainingNote, VERSION};
 
 /// Would run, if it were not escaped.
@@ -46,6 +49,11 @@ fn table() -> RecordBatch {
 
 /// The audit: managers get a yes, but not everywhere in every group.
 pub(crate) fn awkward_audit() -> Audit {
+    awkward_individuals().0
+}
+
+/// The audit and the people behind it.
+fn awkward_individuals() -> (Audit, Individuals) {
     let population = Declaration::new()
         .feature(Feature::categorical(JOB).weight(2.5))
         .feature(Feature::categorical("city").not_a_target(["B"]))
@@ -65,7 +73,33 @@ pub(crate) fn awkward_audit() -> Audit {
     let options = Options::new()
         .support("0.02".parse().expect("a share"))
         .min_group_size(10);
-    audit(&population, &model, &options, Watch::nobody()).expect("an audit")
+    audit_with_individuals(&population, &model, &options, Watch::nobody()).expect("an audit")
+}
+
+/// The record with real tests and the answer they give.
+pub(crate) fn answered_record() -> Record {
+    let (audit, people) = awkward_individuals();
+    let mut record = awkward_record(audit);
+    let definitions = record.definitions.iter().map(|id| definitions::parse(id));
+    let definitions: Vec<_> = definitions.collect::<Result<_, _>>().expect("definitions");
+    let gathering = Gathering {
+        shuffles: 2_000,
+        ..Gathering::default()
+    };
+    let audit = &record.audit;
+    let tests =
+        facts_engine::evidence::test(audit, &people, &definitions, &gathering, Watch::nobody());
+    let evidence = Evidence {
+        gathering,
+        tests: tests.expect("tests"),
+        intervals: Vec::new(),
+        stability: None,
+        hold_out: None,
+    };
+    record.answer = Some(answer(audit, &people, &definitions, Some(&evidence), DELTA));
+    record.evidence = Some(evidence);
+    record.assumptions = vec![format!("Assumed: {SCRIPT}.")];
+    record
 }
 
 /// The audit with where it would come from.

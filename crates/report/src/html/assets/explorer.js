@@ -4,13 +4,18 @@ const PAGE = 25;
 
 /** What the reader has chosen, kept in the part of the address after `#`. */
 class Choices {
-  static read(audit) {
-    const said = new URLSearchParams(location.hash.slice(1));
+  /** What an address says. `#subgroup-7` opens a subgroup and leaves all else as it is `now`. */
+  static read(audit, now = null) {
+    const alone = /^#subgroup-(\d+)$/.exec(location.hash);
+    const said = new URLSearchParams(alone ? `subgroup=${alone[1]}` : location.hash.slice(1));
     const whole = (key, least, most) => {
       const value = Number.parseInt(said.get(key) ?? "", 10);
       return Number.isInteger(value) && value >= least && value <= most ? value : null;
     };
+    const subgroup = whole("subgroup", 0, audit.subgroups - 1);
+    if (alone && now) return { ...now, subgroup };
     const column = audit.columns.findIndex(({ id }) => id === said.get("definition"));
+    const sort = said.get("sort") ?? "people";
     return {
       column: Math.max(column, 0),
       text: said.get("text") ?? "",
@@ -18,10 +23,10 @@ class Choices {
       unfair: said.get("unfair") === "yes",
       passing: said.get("passing") === "yes",
       members: whole("members", 0, Number.MAX_SAFE_INTEGER) ?? 0,
-      sort: said.get("sort") ?? "rank",
-      descending: said.get("order") === "descending",
+      sort,
+      descending: said.has("order") ? said.get("order") === "descending" : fallsFirst(audit, audit.columns[Math.max(column, 0)], sort),
       page: whole("page", 1, Number.MAX_SAFE_INTEGER) ?? 1,
-      subgroup: whole("subgroup", 0, audit.subgroups - 1),
+      subgroup,
     };
   }
 
@@ -37,24 +42,31 @@ class Choices {
     say("unfair", choices.unfair ? "yes" : "no", "no");
     say("passing", choices.passing ? "yes" : "no", "no");
     say("members", choices.members, 0);
-    say("sort", choices.sort, "rank");
-    say("order", choices.descending ? "descending" : "ascending", "ascending");
+    say("sort", choices.sort, "people");
+    const usual = fallsFirst(audit, audit.columns[choices.column], choices.sort);
+    if (choices.descending !== usual) said.set("order", choices.descending ? "descending" : "ascending");
     say("page", choices.page, 1);
     // Colons need no escape after `#`, and an address with them is easier to read.
     return `#${said.toString().replaceAll("%3A", ":")}`;
   }
 }
 
+/** Whether the worst of a column of the table is the greatest: it comes first. */
+function fallsFirst(audit, column, sort) {
+  if (/^value\d+$/.test(sort)) return !audit.lowIsWorse(column);
+  return ["members", "coverage", "score"].includes(sort);
+}
+
 /** The subgroups that pass the filters, in the audit's order. */
 function filtered(audit, choices) {
   const column = audit.columns[choices.column];
-  const words = choices.text.toLowerCase().split(/\s+/).filter(Boolean);
+  const conditions = readConditions(choices.text.trim(), audit.features).conditions ?? [];
   const passes = (s) =>
     audit.people[s] >= choices.members &&
     (!choices.unfair || audit.isUnfair(column, s)) &&
     (!choices.passing || audit.stands(column, s) === "family-wise") &&
     (choices.against === null || audit.against(column, s).includes(choices.against)) &&
-    words.every((word) => audit.searchable[s].includes(word));
+    (conditions.length === 0 || meets(audit.items(s), conditions));
   const left = [];
   for (let s = 0; s < audit.subgroups; s++) if (passes(s)) left.push(s);
   return left;
@@ -65,6 +77,8 @@ function sortKey(audit, column, sort) {
   const ranked = (key) => (s) => (audit.isSuppressed(column, s) ? null : key(s));
   // Rank 1 first, the fair ones after the last rank.
   const rank = ranked((s) => audit.rank(column, s) ?? column.scores.length + 1);
+  // The fair ones after the last place.
+  const people = ranked((s) => audit.place(column, s) ?? audit.subgroups + 1);
   const value = /^value(\d+)$/.exec(sort);
   if (value && Number(value[1]) < audit.groups.length) {
     return ranked((s) => audit.valueOrder(column, s, Number(value[1])));
@@ -77,7 +91,8 @@ function sortKey(audit, column, sort) {
     case "score": return ranked((s) => -rank(s));
     case "against": return ranked((s) => audit.against(column, s)
       .map((g) => String(g).padStart(3, "0")).join(" ") || "~");
-    default: return rank;
+    case "rank": return rank;
+    default: return people;
   }
 }
 
@@ -112,6 +127,7 @@ class Explorer {
   headings() {
     const { audit, column } = this;
     return [
+      { key: "people", heading: ["Order"], plain: "Order", number: true, cell: (s) => placeText(audit, column, s) },
       { key: "rank", heading: ["Rank"], plain: "Rank", number: true, cell: (s) => rankText(audit, column, s) },
       { key: "subgroup", heading: ["Subgroup"], plain: "Subgroup", row: true, cell: (s) => this.opener(s) },
       { key: "members", heading: ["Members"], plain: "Members", number: true, cell: (s) => count(audit.people[s]) },
@@ -179,7 +195,7 @@ class Explorer {
     at("controls").addEventListener("submit", (event) => event.preventDefault());
     at("controls").addEventListener("reset", (event) => {
       event.preventDefault();
-      choose({ text: "", against: null, unfair: false, passing: false, members: 0, sort: "rank", descending: false });
+      choose({ text: "", against: null, unfair: false, passing: false, members: 0, sort: "people", descending: false });
     });
   }
 
@@ -203,7 +219,8 @@ class Explorer {
 
   sortBy(key) {
     const isSame = this.choices.sort === key;
-    this.choose({ page: 1, sort: key, descending: isSame && !this.choices.descending });
+    const descending = isSame ? !this.choices.descending : fallsFirst(this.audit, this.column, key);
+    this.choose({ page: 1, sort: key, descending });
     this.at("ranked-head").querySelector(`[data-key="${key}"] button`).focus();
   }
 
@@ -229,6 +246,10 @@ class Explorer {
     at("choose-unfair").checked = choices.unfair;
     at("choose-passing").checked = choices.passing;
     at("choose-sort").value = `${choices.sort} ${choices.descending ? "descending" : "ascending"}`;
+    const { failure } = readConditions(choices.text.trim(), this.audit.features);
+    at("unreadable").textContent = failure ? `Not filtered: ${failure}.` : "";
+    at("choose-text").setAttribute("aria-invalid", String(Boolean(failure)));
+    at("terms").textContent = this.column.terms;
     const [all, left] = [this.audit.subgroups, this.rows.length];
     at("explorer-state").textContent = left === all ? `${several(all, "subgroup")}.`
       : `${count(left)} of ${several(all, "subgroup")}.`;

@@ -18,6 +18,28 @@ function interval(audit, bounds, kind = "interval") {
   return element("span", { class: kind }, `${audit.intervals.confidence} interval ${bounds}`);
 }
 
+/** Why nothing is listed for a group, and what comes closest, as csc.rs says it. */
+function noneListed(audit, column, s, g) {
+  const members = audit.members[g][s];
+  const helped = (action) => audit.flipped(action, g);
+  const actions = audit.actions(s);
+  // The cheapest of those that work best.
+  const best = actions.reduce((best, action) => helped(action) > (best === null ? 0 : helped(best)) ? action : best, null);
+  if (best === null) {
+    return actions.some((action) => helped(action) === null)
+      ? "No action is listed; how often each works is suppressed." : "No valid action helps anybody here.";
+  }
+  const missed = () => {
+    if (column.phi !== null && column.viewpoint === "micro") {
+      const together = audit.distribution(s, "micro").reached[g].at(-1);
+      return `All actions together reach${together === null ? "" : ` ${percent(together, members)}`}, not ${number(column.phi * 100)}%.`;
+    }
+    if (column.phi !== null) return `No action reaches ${number(column.phi * 100)}%.`;
+    return column.budget !== null ? `No action lies within cost ${number(column.budget)}.` : "No action is listed.";
+  };
+  return `${missed()} The best: make ${audit.changeText(best)}, ${percent(helped(best), members)} (cost ${number(audit.costOf[best])}).`;
+}
+
 function side(audit, column, s, g) {
   const group = audit.groups[g];
   const members = audit.members[g][s];
@@ -30,7 +52,7 @@ function side(audit, column, s, g) {
     element("p", { class: "compared" }, "Compared: ", element("b", {}, audit.value(column, s, g)),
       bounds ? [" ", interval(audit, bounds)] : null),
     ways.length === 0
-      ? element("p", { class: "none" }, "No recourse for this subgroup.")
+      ? element("p", { class: "none" }, name(noneListed(audit, column, s, g)))
       : element("ul", { class: "ways" }, ways));
 }
 
@@ -39,7 +61,8 @@ function verdict(audit, column, s) {
     return element("p", { class: "verdict" }, `Not ranked by ${column.title}: a count that it needs is suppressed.`);
   }
   const against = audit.against(column, s).map((g) => audit.groups[g].name);
-  if (against.length === 0) return element("p", { class: "verdict fair" }, element("b", {}, "Fair"), ` by ${column.title}.`);
+  if (against.length === 0) return element("p", { class: "verdict fair" }, element("b", {}, "Fair"),
+    ` by ${column.title}. ${audit.isOutOfReach(column, s) ? "Nobody gets there: out of reach for everybody." : "The groups fare alike."}`);
   const passes = column.passes
     ? ` The gap ${column.passes[s] ? "passes" : "does not pass"} the definition’s significance test.` : "";
   return element("p", { class: "verdict" },
@@ -128,7 +151,13 @@ function passesText(audit, column, s) {
 function rankText(audit, column, s) {
   if (audit.isSuppressed(column, s)) return SUPPRESSED;
   const rank = audit.rank(column, s);
-  return rank === null ? "Fair" : count(rank);
+  if (rank !== null) return count(rank);
+  return audit.isOutOfReach(column, s) ? "Out of reach" : "Equal";
+}
+
+function placeText(audit, column, s) {
+  const place = audit.place(column, s);
+  return place === null ? "" : count(place);
 }
 
 function againstNames(audit, column, s) {
@@ -163,6 +192,31 @@ function scoresTable(audit, chosen, s) {
     element("tbody", {}, audit.columns.map(row)));
 }
 
+const RELATIVES = 12;
+
+/** The ranked subgroups with one condition less or more, each with its gap and size. */
+function relatives(audit, column, s, address) {
+  const order = ([, each]) => audit.place(column, each) ?? Infinity;
+  const byOrder = (list) => list.toSorted((a, b) => order(a) - order(b) || a[1] - b[1]);
+  const [parents, children] = [byOrder(audit.parents(s)), byOrder(audit.children(s))];
+  const row = (sign) => ([item, each]) => element("tr", {},
+    element("th", { scope: "row" }, element("a", { href: address(each) }, `${sign} `, conditions([item]))),
+    audit.groups.map((_, g) => element("td", { class: "number" }, audit.value(column, each, g))),
+    element("td", { class: "number" }, audit.score(column, each)),
+    element("td", {}, againstNames(audit, column, each)),
+    element("td", { class: "number" }, count(audit.people[each])));
+  const rows = [...parents.map(row("without")), ...children.slice(0, RELATIVES).map(row("and"))];
+  if (rows.length === 0) return element("p", { class: "note" }, "No ranked subgroup has one condition less or more.");
+  return [scrolling("Broader and narrower subgroups", element("table", { class: "relatives" },
+    element("thead", {}, element("tr", {},
+      element("th", { scope: "col" }, "The same"),
+      audit.groups.map((group, g) => element("th", { scope: "col", class: "number" }, mark(g), " ", name(group.name))),
+      ["Score", "Against", "Members"].map((head) =>
+        element("th", { scope: "col", class: head === "Against" ? null : "number" }, head)))),
+    element("tbody", {}, rows))),
+  children.length > RELATIVES && element("p", { class: "more" }, `and ${count(children.length - RELATIVES)} more narrower ones`)];
+}
+
 function actionsTable(audit, s) {
   const cell = (action, g) => {
     const flipped = audit.flipped(action, g);
@@ -182,8 +236,8 @@ function actionsTable(audit, s) {
     element("tbody", {}, audit.actions(s).map(row)));
 }
 
-/** Fills the dialog with a subgroup; `choose` is told of another definition, `close` to close. */
-function showSubgroup(dialog, audit, s, column, choose, close) {
+/** Fills the dialog with a subgroup; `address` names another, `choose` is told of another definition. */
+function showSubgroup(dialog, audit, s, column, { address, choose, close }) {
   const definitions = element("select", { id: "subgroup-definition", on: { change: (event) => choose(event.target.value) } },
     audit.columns.map((each, i) =>
       element("option", { value: each.id, selected: each === column }, `${i + 1}  ${each.title}`)));
@@ -197,9 +251,12 @@ function showSubgroup(dialog, audit, s, column, choose, close) {
     element("div", { class: "body" },
       element("p", { class: "note" }, `${several(audit.people[s], "member")}, ${percent(audit.people[s], audit.affected)} of all affected.`),
       element("label", { class: "under" }, "Under ", definitions),
+      element("p", { class: "note" }, column.terms),
       csc(audit, column, s),
       element("h3", {}, "Effectiveness–cost distributions"),
       element("div", { class: "pair" }, plots.map(({ figure }) => figure)),
+      element("h3", {}, "Broader and narrower"),
+      relatives(audit, column, s, address),
       element("h3", {}, "Under all definitions"),
       scrolling("Scores under all definitions", scoresTable(audit, column, s)),
       element("h3", {}, actions === 1 ? "Its one action" : `Its ${count(actions)} actions`),

@@ -33,12 +33,17 @@ class Opener {
       return;
     }
     const wasOpen = this.dialog.open;
-    const drawPlots = showSubgroup(this.dialog, this.audit, subgroup, this.audit.columns[column],
-      (id) => this.choose(id), () => this.close());
+    const isSame = wasOpen && this.shown === subgroup;
+    this.shown = subgroup;
+    const drawPlots = showSubgroup(this.dialog, this.audit, subgroup, this.audit.columns[column], {
+      address: (s) => Choices.write(this.audit, { ...this.explorer.choices, subgroup: s }),
+      choose: (id) => this.choose(id),
+      close: () => this.close(),
+    });
     if (!wasOpen) this.dialog.showModal();
     drawPlots();
-    this.dialog.querySelector(wasOpen ? "#subgroup-definition" : "#subgroup-title").focus();
-    if (!wasOpen) this.dialog.scrollTop = 0;
+    this.dialog.querySelector(isSame ? "#subgroup-definition" : "#subgroup-title").focus();
+    if (!isSame) this.dialog.scrollTop = 0;
   }
 
   close() {
@@ -61,7 +66,7 @@ class Opener {
 
 /** Whether the address speaks of subgroups, and not of a section of the page. */
 function saysChoices() {
-  return location.hash.includes("=");
+  return /=|^#subgroup-\d+$/.test(location.hash);
 }
 
 async function start() {
@@ -84,7 +89,7 @@ async function start() {
   if (saysChoices()) opener.follow();
   addEventListener("hashchange", () => {
     if (!saysChoices()) return;
-    explorer.follow(Choices.read(audit));
+    explorer.follow(Choices.read(audit, explorer.choices));
     opener.follow();
   });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redrawAll);

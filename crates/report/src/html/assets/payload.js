@@ -28,6 +28,14 @@ class Numbers {
 const STANDS = ["family-wise", "false-discovery", "chance"];
 const UNTESTED = 2 * STANDS.length;
 
+/** A predicate as one reads it. */
+function predicateText(items) {
+  return items.map((item) => item.join(" ")).join(", ");
+}
+
+/** What ranks start from: 0 is suppressed, 1 as open to all, 2 out of reach for all, then rank 1. */
+const FAIR = 2;
+
 /** Where each of some lists starts in the list of them all. */
 function starts(lengths) {
   const places = new Uint32Array(lengths.length + 1);
@@ -65,12 +73,18 @@ class Audit {
   }
 
   readPredicates(numbers, items) {
-    const places = starts(numbers.list(this.subgroups));
+    this.lengths = numbers.list(this.subgroups);
+    const places = starts(this.lengths);
     const all = numbers.list(places[this.subgroups]);
     this.items = (s) => Array.from(all.subarray(places[s], places[s + 1]), (item) => items[item]);
     this.texts = Array.from({ length: this.subgroups }, (_, s) =>
-      this.items(s).map((item) => item.join(" ")).join(", "));
-    this.searchable = this.texts.map((text) => text.toLowerCase());
+      predicateText(this.items(s)));
+    this.placeOf = new Map(this.texts.map((text, s) => [text, s]));
+    this.features = new Map();
+    for (const [feature, , level] of items) {
+      if (!this.features.has(feature)) this.features.set(feature, new Set());
+      this.features.get(feature).add(level);
+    }
     this.members = this.perGroup(() => numbers.list(this.subgroups));
     this.people = new Float64Array(this.subgroups);
     for (const members of this.members) members.forEach((n, s) => (this.people[s] += n));
@@ -115,12 +129,14 @@ class Audit {
     const passes = column.tested ? whereRanked() : null;
     const lists = column.lists_all ? null : this.perGroup(() => this.readLists(numbers));
     const tests = column.evidence ? this.readTests(numbers, column.evidence, ranks) : null;
-    return { ...column, ranks, against, values, valueTexts: column.values, passes, lists, tests };
+    // Places in the order for people.
+    const places = ranks.map((rank) => (rank > FAIR ? numbers.next() : 0));
+    return { ...column, ranks, against, values, places, valueTexts: column.values, passes, lists, tests };
   }
 
   /** What the tests say: of unfair subgroups their p-values, of all ranked ones what could pass. */
   readTests(numbers, header, ranks) {
-    const stored = ranks.map((rank) => (rank > 1 ? numbers.next() : UNTESTED));
+    const stored = ranks.map((rank) => (rank > FAIR ? numbers.next() : UNTESTED));
     const whereTested = () => stored.map((stands) => (stands < UNTESTED ? numbers.next() : 0));
     const [p, familyWise, falseDiscovery] = [whereTested(), whereTested(), whereTested()];
     const least = ranks.map((rank) => (rank > 0 ? numbers.next() : 0));
@@ -141,18 +157,37 @@ class Audit {
   }
 
   isUnfair(column, s) {
-    return column.ranks[s] > 1;
+    return column.ranks[s] > FAIR;
   }
 
   /** The rank from 1; none if fair or suppressed. */
   rank(column, s) {
-    return this.isUnfair(column, s) ? column.ranks[s] - 1 : null;
+    return this.isUnfair(column, s) ? column.ranks[s] - FAIR : null;
+  }
+
+  /** Whether a fair subgroup is fair because nobody gets there. */
+  isOutOfReach(column, s) {
+    return column.ranks[s] === FAIR;
+  }
+
+  /** The place from 1 in the order for people; none if fair or suppressed. */
+  place(column, s) {
+    return this.isUnfair(column, s) ? column.places[s] + 1 : null;
+  }
+
+  /** Whether the group with the lower value is worse off, as the first finding shows. */
+  lowIsWorse(column) {
+    const s = column.ranks.indexOf(FAIR + 1);
+    if (s < 0) return true;
+    const [worse] = this.against(column, s);
+    const values = this.groups.map((_, g) => this.valueOrder(column, s, g));
+    return values[worse] === Math.min(...values);
   }
 
   /** The unfairness score as it is shown. */
   score(column, s) {
     if (this.isSuppressed(column, s)) return SUPPRESSED;
-    return this.isUnfair(column, s) ? column.scores[column.ranks[s] - 2] : "0";
+    return this.isUnfair(column, s) ? column.scores[column.ranks[s] - FAIR - 1] : "0";
   }
 
   /** What a finding stands against: "family-wise", "false-discovery" or "chance"; null if not tested. */
@@ -216,6 +251,25 @@ class Audit {
   /** Members of a group that an action flips; null if suppressed. */
   flipped(action, g) {
     return Audit.known(this.flips[g][action]);
+  }
+
+  /** The ranked subgroups with one condition less: the condition, and the subgroup. */
+  parents(s) {
+    const items = this.items(s);
+    const without = items.map((item) => [item, this.placeOf.get(predicateText(items.filter((other) => other !== item)))]);
+    return without.filter(([, parent]) => parent !== undefined);
+  }
+
+  /** The ranked subgroups with one condition more. */
+  children(s) {
+    const items = this.items(s);
+    const children = [];
+    for (let child = 0; child < this.subgroups; child++) {
+      if (this.lengths[child] !== items.length + 1) continue;
+      const all = this.items(child);
+      if (items.every((item) => all.includes(item))) children.push([all.find((item) => !items.includes(item)), child]);
+    }
+    return children;
   }
 
   /** The distinct costs of a subgroup's actions, and the members reached at each by group. */

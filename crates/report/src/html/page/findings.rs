@@ -4,12 +4,13 @@ use std::cmp::Reverse;
 
 use facts_engine::distribution::{Count, Share, Viewpoint};
 
+use super::super::terms::terms;
 use super::evidence::{Support, support};
 use super::{MARKS, Rate, quoted, width};
 use crate::csc::{Condition, Csc, CscAction, CscGroup};
 use crate::evidence::words::{best_of_value, of_definition, shares};
 use crate::report::{Column, Report, Showing};
-use crate::text::{count, effectiveness, number, value};
+use crate::text::{count, effectiveness, number, unfair_and_fair, value};
 
 /// Findings shown under each definition.
 const FINDINGS: usize = 3;
@@ -22,11 +23,13 @@ pub(super) struct DefinitionPart {
     pub(super) id: String,
     pub(super) title: String,
     pub(super) question: &'static str,
+    /// What the words of the title stand for.
+    pub(super) terms: String,
     pub(super) against: Vec<Slice>,
     pub(super) fair: Slice,
     pub(super) suppressed: Option<String>,
-    pub(super) unfair: String,
-    pub(super) ranked: String,
+    /// How many subgroups are unfair, and what being fair means for the others.
+    pub(super) tally: String,
     /// How many findings pass, where that was tested.
     pub(super) passing: Option<String>,
     /// What is said about all findings together.
@@ -39,7 +42,7 @@ pub(super) struct DefinitionPart {
 impl DefinitionPart {
     /// The findings in rows, each with what stands over it.
     pub(super) fn rows(&self) -> impl Iterator<Item = (Option<&'static str>, &Vec<Finding>)> {
-        let passing = Some("The most unfair of those that pass");
+        let passing = Some("The first of those that pass");
         let rows = [(None, &self.findings), (passing, &self.passing_findings)];
         rows.into_iter()
             .filter(|(_, findings)| !findings.is_empty())
@@ -84,6 +87,8 @@ pub(super) struct FindingGroup {
     /// How far that may be off.
     pub(super) interval: Option<String>,
     pub(super) actions: Vec<FindingAction>,
+    /// What is true where nothing is listed.
+    pub(super) none: Option<String>,
     pub(super) more: usize,
     /// How sure the intervals are.
     pub(super) confidence: String,
@@ -142,12 +147,12 @@ pub(super) fn definition_part(
         id: ranking.definition.clone(),
         title: ranking.title.clone(),
         question: column.definition.kind().question,
+        terms: terms(column.definition.as_ref()),
         against,
         fair: slice(0, "", fair, fair as f64),
         suppressed: (!ranking.suppressed.is_empty())
             .then(|| count(ranking.suppressed.len() as u64)),
-        unfair: count(unfair.len() as u64),
-        ranked: count(ranked as u64),
+        tally: unfair_and_fair(ranking),
         passing: (report.tally(column)).map(|tally| count(tally.family_wise as u64)),
         evidence: of_definition(report, column),
         passing_findings: of_column(passing),
@@ -193,6 +198,7 @@ fn groups(csc: &Csc) -> Vec<FindingGroup> {
         actions: (most_effective(&group.actions).into_iter())
             .map(|action| of_action(action, group.members))
             .collect(),
+        none: group.none.clone(),
         more: group.actions.len().saturating_sub(ACTIONS),
         confidence: csc.confidence(),
     };

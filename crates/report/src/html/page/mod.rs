@@ -1,6 +1,8 @@
 //! What the page says, gathered from a report: plain data for the template, all texts unescaped. One
 //! file for each part of the page.
 
+mod answer;
+mod curve;
 mod definitions;
 mod evidence;
 mod findings;
@@ -11,6 +13,7 @@ mod rankings;
 use askama::Template;
 use facts_engine::distribution::Share;
 
+use self::answer::AnswerPart;
 use self::definitions::KindPart;
 use self::evidence::HoldOutPart;
 use self::findings::DefinitionPart;
@@ -44,6 +47,10 @@ pub(super) struct Page {
     tool: String,
     data: String,
     model: String,
+    /// None in audits that were saved before there was one.
+    answer: Option<AnswerPart>,
+    /// A condition that subgroups can be looked for by.
+    example: String,
     figures: Vec<Figure>,
     affected: String,
     people: String,
@@ -109,6 +116,10 @@ impl Page {
             tool: record.tool.clone(),
             data: record.data.name.clone(),
             model: record.model.description.clone(),
+            answer: answer::answer(report),
+            example: (audit.subgroups.iter())
+                .min_by_key(|subgroup| subgroup.predicate.items().len().abs_diff(2))
+                .map_or_else(String::new, |subgroup| audit.text(&subgroup.predicate)),
             figures: overview::figures(report),
             affected: count(affected),
             people: count(people),

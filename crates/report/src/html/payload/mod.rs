@@ -17,7 +17,7 @@ use std::io::Write;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use facts_engine::Audit;
-use facts_engine::definitions::GroupValue;
+use facts_engine::definitions::{Fair, GroupValue};
 use facts_engine::distribution::{Count, Subgroup, Viewpoint};
 use facts_engine::ranking::Ranked;
 use flate2::Compression;
@@ -25,6 +25,7 @@ use flate2::write::GzEncoder;
 use serde::Serialize;
 
 use self::evidence::{HeaderClose, HeaderIntervals, HeaderTests};
+use super::terms::terms;
 use crate::report::{Column, Report};
 use crate::text::{number, value};
 
@@ -54,6 +55,8 @@ struct HeaderGroup<'a> {
 struct HeaderColumn<'a> {
     id: &'a str,
     title: &'a str,
+    /// What the words of the title stand for.
+    terms: String,
     viewpoint: Option<String>,
     phi: Option<f64>,
     budget: Option<f64>,
@@ -212,9 +215,13 @@ fn write_column<'a>(
     for ranked in &ranking.ranked {
         by_subgroup[ranked.subgroup] = Some(ranked);
     }
-    // 0 is suppressed, 1 fair, then the ranks.
+    // 0 is suppressed, 1 as open to all, 2 out of reach for all, then the ranks.
     for ranked in &by_subgroup {
-        numbers.push(ranked.map_or(0, |ranked| ranked.rank.map_or(1, |rank| rank as usize + 1)));
+        numbers.push(ranked.map_or(0, |ranked| match ranked.assessment.fair() {
+            Some(Fair::Equal) => 1,
+            Some(Fair::OutOfReach) => 2,
+            None => ranked.rank.unwrap_or(0) as usize + 2,
+        }));
     }
     for ranked in by_subgroup.iter().flatten() {
         numbers.push(against.place(ranked.assessment.against.to_vec()));
@@ -231,11 +238,13 @@ fn write_column<'a>(
     }
     let lists_all = write_lists(audit, column, numbers);
     let tests = evidence::write_tests(report, column, &by_subgroup, numbers);
+    write_order(audit, column, numbers);
     let tied = ranking.unfair().chunk_by(|a, b| a.rank == b.rank);
     let first_of_each_rank = tied.filter_map(|tied| tied.first());
     HeaderColumn {
         id: &ranking.definition,
         title: &ranking.title,
+        terms: terms(column.definition.as_ref()),
         viewpoint: column.definition.viewpoint().map(|v| v.to_string()),
         phi: column.definition.phi().map(|phi| phi.get().to_f64()),
         budget: column.definition.budget(),
@@ -248,6 +257,16 @@ fn write_column<'a>(
         evidence: tests,
         close: evidence::close(report, column),
     }
+}
+
+/// The places of the unfair subgroups in the order for people.
+fn write_order(audit: &Audit, column: &Column, numbers: &mut Numbers) {
+    let definition = column.definition.as_ref();
+    let ordered = column.ranking.for_people(definition, &audit.subgroups);
+    let places: BTreeMap<usize, usize> = (ordered.unfair().iter().enumerate())
+        .map(|(place, ranked)| (ranked.subgroup, place))
+        .collect();
+    places.values().for_each(|&place| numbers.push(place));
 }
 
 /// What a definition compares, group after group: parts of the members, or places among texts.
