@@ -39,13 +39,13 @@ fn detailed_findings(
     tests: &[Tests],
     gathering: &Gathering,
 ) -> Vec<Vec<Ranked>> {
-    let of_definition = |(definition, ranking): (&Box<dyn Definition>, Ranking)| {
+    let of_definition = |(definition, ranking): (&dyn Definition, Ranking)| {
         let tests = tests.iter().find(|t| t.definition == ranking.definition);
         let passes = |ranked: &Ranked| {
             let tested = tests.and_then(|tests| tests.tested.get(ranked.subgroup).copied()?);
             tested.is_some_and(|tested| tested.passes(gathering.alpha))
         };
-        let for_people = ranking.for_people(definition.as_ref(), &audit.subgroups);
+        let for_people = ranking.for_people(definition, &audit.subgroups);
         let for_people = for_people.unfair().iter().take(gathering.detailed);
         let for_people: HashSet<usize> = for_people.map(|ranked| ranked.subgroup).collect();
         let mut passing = 0;
@@ -63,11 +63,8 @@ fn detailed_findings(
         first
     };
     let rankings = audit.rank_all(definitions);
-    definitions
-        .iter()
-        .zip(rankings)
-        .map(of_definition)
-        .collect()
+    let definitions = definitions.iter().map(AsRef::as_ref);
+    definitions.zip(rankings).map(of_definition).collect()
 }
 
 /// How evidence is gathered.
