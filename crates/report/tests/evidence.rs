@@ -7,11 +7,19 @@ use awkward::evidence::with_evidence;
 use awkward::{IMAGE, SCRIPT, awkward_audit, awkward_record};
 use facts_report::sheets::{self, Cells, Sheet, Shows};
 use facts_report::text::{self, Palette};
-use facts_report::{Diff, Record, Report, Showing, evidence, json, markdown, overview};
+use facts_report::{Diff, Order, Record, Report, Showing, evidence, json, markdown, overview};
 use serde_json::Value;
 
 fn record() -> Record {
     with_evidence(awkward_record(awkward_audit()))
+}
+
+/// The first findings by score: the evidence is made up in that order.
+fn by_score(top: usize) -> Showing {
+    Showing {
+        order: Order::Score,
+        ..Showing::top(top)
+    }
 }
 
 /// What every finding of a report is about, by definition and rank.
@@ -24,7 +32,7 @@ fn findings(report: &Report<'_>, showing: &Showing) -> Vec<Vec<facts_report::Csc
 fn text_says_how_it_was_gathered_who_passes_and_what_was_held_out() {
     let record = record();
     let report = Report::new(&record).unwrap();
-    let page = text::report(&report, &Showing::top(3), &Palette::PLAIN);
+    let page = text::report(&report, &by_score(3), &Palette::PLAIN);
     for said in [
         "Evidence   seed 1, α = 0.05; tests of 6 definitions from 1,000 permutations; bootstrap intervals from 1,000 resamples for the first 1 finding of each definition, and as many that pass; stability in 20 variants; hold-out: found among 50% of the people, tested among the rest\n",
         "\n1 of ",
@@ -58,7 +66,7 @@ fn text_says_how_it_was_gathered_who_passes_and_what_was_held_out() {
 fn without_evidence_one_line_says_so() {
     let record = awkward_record(awkward_audit());
     let report = Report::new(&record).unwrap();
-    let page = text::report(&report, &Showing::top(3), &Palette::PLAIN);
+    let page = text::report(&report, &by_score(3), &Palette::PLAIN);
     assert!(
         page.contains("Evidence   none was gathered: nothing here tells findings from chance\n")
     );
@@ -68,7 +76,7 @@ fn without_evidence_one_line_says_so() {
     let names: Vec<String> = names(&sheets::subgroups(&report));
     assert!(!names.contains(&"p".to_owned()), "{names:?}");
     let document: Value =
-        serde_json::from_slice(&json::json(&report, &Showing::top(3)).unwrap()).unwrap();
+        serde_json::from_slice(&json::json(&report, &by_score(3)).unwrap()).unwrap();
     assert_eq!(document["evidence"], Value::Null);
     assert_eq!(document["definitions"][0]["evidence"], Value::Null);
     assert_eq!(
@@ -98,13 +106,13 @@ fn only_what_passes_is_shown_if_asked() {
     let report = Report::new(&record).unwrap();
     let showing = Showing {
         passing: true,
-        ..Showing::top(10)
+        ..by_score(10)
     };
     let found = findings(&report, &showing);
     let (not_tested, tested) = found.split_last().unwrap();
     assert!(not_tested.is_empty());
     for (column, findings) in report.columns.iter().zip(tested) {
-        let first = report.findings(column, &Showing::top(1));
+        let first = report.findings(column, &by_score(1));
         assert_eq!(*findings, first);
     }
     let page = text::findings(&report, &showing, &Palette::PLAIN);
@@ -138,7 +146,7 @@ fn the_headline_is_of_those_that_pass_alone() {
         }
     });
     assert_eq!(told.sum::<usize>(), against);
-    let page = markdown::markdown(&report, &Showing::top(1));
+    let page = markdown::markdown(&report, &by_score(1));
     assert!(page.contains("## Against whom\n\nOf the 6 findings that pass, "));
 
     // What passes by itself need not pass with the others; too few shuffles cannot tell.
@@ -190,7 +198,7 @@ fn where_what_passes_comes_later_it_is_listed_too() {
     tested.swap(first, last);
     let report = Report::new(&record).unwrap();
     let said = "None of those above passes. The first that do:\n\n";
-    let (few, all) = (Showing::top(2), Showing::top(100));
+    let (few, all) = (by_score(2), by_score(100));
     let page = |showing: &Showing| text::findings(&report, showing, &Palette::PLAIN);
     let rank = unfair_rank(&report, last);
     assert_eq!(page(&few).matches(said).count(), 1);
@@ -218,7 +226,7 @@ fn where_what_passes_comes_later_it_is_listed_too() {
 fn markdown_keeps_names_in_their_place_and_folds_the_variants() {
     let record = record();
     let report = Report::new(&record).unwrap();
-    let page = markdown::markdown(&report, &Showing::top(3));
+    let page = markdown::markdown(&report, &by_score(3));
     for said in [
         "- **Evidence**: seed 1, α = 0.05",
         "**Rank 2 (does not pass): if ",
@@ -237,7 +245,7 @@ fn json_holds_all_that_supports_a_finding() {
     let record = record();
     let report = Report::new(&record).unwrap();
     let document: Value =
-        serde_json::from_slice(&json::json(&report, &Showing::top(3)).unwrap()).unwrap();
+        serde_json::from_slice(&json::json(&report, &by_score(3)).unwrap()).unwrap();
     assert_eq!(document["evidence"]["gathering"]["seed"], 1);
     assert_eq!(
         document["evidence"]["variants"].as_array().unwrap().len(),
@@ -359,7 +367,7 @@ fn what_is_suppressed_has_no_p_value() {
     ) else {
         panic!("columns of other kinds");
     };
-    let mut showing = Showing::top(100);
+    let mut showing = by_score(100);
     (showing.filters.all_actions, showing.filters.drop_fair) = (true, false);
     let document: Value = serde_json::from_slice(&json::json(&report, &showing).unwrap()).unwrap();
     let mut intervals = Vec::new();

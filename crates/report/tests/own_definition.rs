@@ -33,10 +33,12 @@ fn every_form_reports_it_in_its_own_words() {
         (vec![kind.title.to_owned()], vec![])
     );
     assert!(diff.unchanged > 0);
-    for form in FORMS
-        .iter()
-        .filter(|form| !form.name.starts_with("actions"))
-    {
+    let without_definitions = ["actions", "people", "stories", "drivers"];
+    for form in FORMS.iter().filter(|form| {
+        !without_definitions
+            .iter()
+            .any(|part| form.name.starts_with(part))
+    }) {
         let written = (form.write)(&report, &Showing::top(3)).unwrap();
         let named = String::from_utf8_lossy(&written);
         let is_named = named.contains(kind.title) || named.contains(kind.name);

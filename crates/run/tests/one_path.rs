@@ -45,7 +45,8 @@ fn what_the_model_does_not_read_never_changes() {
         (audit.population.dropped, audit.population.excluded),
         (0, 0)
     );
-    let notes = record.notes.join("\n");
+    let notes: Vec<&str> = record.all_notes().map(String::as_str).collect();
+    let notes = notes.join("\n");
     assert!(notes.contains("kept looks like the outcome"), "{notes}");
     assert!(
         notes.contains("may not: region (the model does not read it)"),

@@ -286,8 +286,14 @@ mod tests {
         analysis.variant("failed", None);
         let stability = analysis.stability();
         assert_eq!(stability.variants, ["the same", "failed"]);
-        assert_eq!(stability.findings.len(), 2);
-        for finding in &stability.findings {
+        // Of each of two definitions the first by score, and the first for people.
+        assert_eq!(stability.findings.len(), 4);
+        let by_score = stability
+            .findings
+            .iter()
+            .filter(|finding| finding.among_first);
+        assert_eq!(by_score.clone().count(), 2);
+        for finding in by_score {
             let outcome = finding.outcomes[0].as_ref().unwrap();
             assert_eq!((outcome.rank, outcome.holds), (Some(1), true));
             assert_eq!(outcome.against, ["f"]);

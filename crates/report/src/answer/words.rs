@@ -9,7 +9,6 @@ use facts_engine::population::{Distance, Kind, Levels};
 use facts_engine::subgroups::{Item, Operator};
 
 use super::Answered;
-pub(crate) use crate::evidence::words::whole_percent;
 use crate::evidence::words::{confidence, plural, several};
 use crate::text::{count, number};
 
@@ -370,6 +369,15 @@ pub fn of_100(share: Share) -> String {
         return "more than 99 of 100".to_owned();
     }
     format!("{hundredths} of 100")
+}
+
+/// A share in whole percent; somebody is not nobody, and not everybody is not all.
+pub(crate) fn whole_percent(share: f64) -> String {
+    match (share * 100.0).round() {
+        0.0 if share > 0.0 => "under 1%".to_owned(),
+        100.0 if share < 1.0 => "over 99%".to_owned(),
+        percent => format!("{percent}%"),
+    }
 }
 
 /// A gap in points of a hundred.

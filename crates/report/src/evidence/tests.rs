@@ -185,7 +185,7 @@ fn a_finding_without_intervals_says_why_where_others_have_some() {
     if let Some(evidence) = &mut csc.evidence {
         evidence.looked_at = 10;
     }
-    let why = "No intervals: it is neither among the first 10 of its definition nor among the first 10 that pass.";
+    let why = "No intervals: it is neither among the first 10 of its definition, by score or by people, nor among the first 10 that pass.";
     assert_eq!(words::lines(&csc).last().map(String::as_str), Some(why));
     csc.against.clear();
     assert_ne!(words::lines(&csc).last().map(String::as_str), Some(why));

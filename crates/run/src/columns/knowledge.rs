@@ -144,7 +144,8 @@ mod tests {
         for name in ["education-num", "edu_level", "years_of_experience"] {
             assert_eq!(may(name), Some(May::OnlyUp), "{name}");
         }
-        assert_eq!(may("capitalloss"), Some(May::OnlyDown));
+        assert_eq!(may("capitalloss"), Some(May::Not));
+        assert_eq!(may("debts"), Some(May::OnlyDown));
         for name in ["hours-per-week", "wages", "storage", "occupation"] {
             assert_eq!(may(name), None, "{name}");
         }
