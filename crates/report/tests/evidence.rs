@@ -213,13 +213,20 @@ fn where_what_passes_comes_later_it_is_listed_too() {
         document["definitions"][1]["first_passing"],
         Value::Array(Vec::new())
     );
-    // The page for a browser has room for both.
-    let page = facts_report::html(&report);
-    assert_eq!(
-        page.matches("The most unfair of those that pass</h4>")
-            .count(),
-        1
-    );
+    // The page for a browser has room for both; it lists findings in the order for people.
+    let mut record = self::record();
+    let report = Report::new(&record).unwrap();
+    let column = &report.columns[0];
+    let by_score = column.ranking.unfair()[0].subgroup;
+    let subgroups = &record.audit.subgroups;
+    let for_people = (column.ranking).for_people(column.definition.as_ref(), subgroups);
+    let last = for_people.unfair().last().unwrap().subgroup;
+    let tested = &mut record.evidence.as_mut().unwrap().tests[0].tested;
+    tested.swap(by_score, last);
+    let page = facts_report::html(&Report::new(&record).unwrap());
+    let heading = "The first of those that pass</h4>";
+    let (first, _) = page.split_once("id=\"definition-2\"").unwrap();
+    assert_eq!(first.matches(heading).count(), 1);
 }
 
 #[test]
