@@ -190,6 +190,10 @@ impl Diff {
     /// The comparison as text, with at most `top` findings of each sort and definition.
     pub fn text(&self, top: usize, palette: &Palette) -> String {
         let mut page = String::new();
+        if let Some(people) = &self.people {
+            page += &people.text(palette);
+            page.push('\n');
+        }
         for warning in &self.warnings {
             page += &format!(
                 "{}: {}\n",
@@ -198,10 +202,6 @@ impl Diff {
             );
         }
         if !self.warnings.is_empty() {
-            page.push('\n');
-        }
-        if let Some(people) = &self.people {
-            page += &people.text(palette);
             page.push('\n');
         }
         page += &self.summary().text(0);
@@ -221,12 +221,12 @@ impl Diff {
     /// The comparison as Markdown.
     pub fn markdown(&self, top: usize) -> String {
         let mut page = "# Findings before and after\n\n".to_owned();
-        for warning in &self.warnings {
-            page += &format!("> {}\n\n", escape(warning));
-        }
         if let Some(people) = &self.people {
             page += &people.markdown();
             page.push('\n');
+        }
+        for warning in &self.warnings {
+            page += &format!("> {}\n\n", escape(warning));
         }
         page += &self.summary().markdown();
         page += &self.about_unchanged();
