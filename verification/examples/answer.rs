@@ -16,7 +16,7 @@ use facts_engine::evidence::{self, Evidence, Gathering};
 use facts_engine::population::{Feature, Population};
 use facts_engine::ranking::Ranked;
 use facts_engine::subgroups::Predicate;
-use facts_engine::{Audit, Options, Watch, audit_again, audit_with_individuals};
+use facts_engine::{Audit, Individuals, Options, Watch, audit_again, audit_with_individuals};
 use facts_models::AdditiveModel;
 use facts_verification::{adult_declaration, adult_model, adult_rows, machine};
 
@@ -67,6 +67,14 @@ fn population(may_change: Option<&[&str]>) -> Result<Population, Failure> {
     Ok(declaration.with_features(features).read(&adult_rows()?)?)
 }
 
+/// Tests alone.
+fn gathering() -> Gathering {
+    Gathering {
+        resamples: 0,
+        ..Gathering::default()
+    }
+}
+
 fn options() -> Options {
     Options::new().min_members(20)
 }
@@ -82,10 +90,7 @@ struct Held {
 /// Finds in one half, in both orders, and looks again in the other.
 fn half_and_half(model: &AdditiveModel, page: &mut String) -> Result<(), Failure> {
     let whole = population(None)?;
-    let gathering = Gathering {
-        resamples: 0,
-        ..Gathering::default()
-    };
+    let gathering = gathering();
     let mut titles: Vec<String> = Vec::new();
     let mut held: HashMap<(String, bool), Held> = HashMap::new();
     for seed in 1..=HALVES {
@@ -169,21 +174,27 @@ fn without_budget(definition: &dyn Definition) -> String {
     }
 }
 
+/// What the tests say of an audit.
+fn tested(
+    audit: &Audit,
+    people: &Individuals,
+    columns: &[Box<dyn Definition>],
+) -> Result<Evidence, Failure> {
+    let gathering = gathering();
+    Ok(Evidence {
+        gathering,
+        tests: evidence::test(audit, people, columns, &gathering, Watch::nobody())?,
+        intervals: Vec::new(),
+        stability: None,
+        hold_out: None,
+    })
+}
+
 /// An audit, and what it comes to.
 fn answered(population: &Population, model: &AdditiveModel) -> Result<(Audit, Answer), Failure> {
     let (audit, people) = audit_with_individuals(population, model, &options(), Watch::nobody())?;
     let columns = audit.paper_columns()?;
-    let gathering = Gathering {
-        resamples: 0,
-        ..Gathering::default()
-    };
-    let evidence = Evidence {
-        gathering,
-        tests: evidence::test(&audit, &people, &columns, &gathering, Watch::nobody())?,
-        intervals: Vec::new(),
-        stability: None,
-        hold_out: None,
-    };
+    let evidence = tested(&audit, &people, &columns)?;
     let found = answer::answer(&audit, &people, &columns, Some(&evidence), answer::DELTA);
     Ok((audit, found))
 }
@@ -245,17 +256,7 @@ fn cost(model: &AdditiveModel, page: &mut String) -> Result<(), Failure> {
     let whole = population(None)?;
     let (audit, people) = audit_with_individuals(&whole, model, &options(), Watch::nobody())?;
     let columns = audit.paper_columns()?;
-    let gathering = Gathering {
-        resamples: 0,
-        ..Gathering::default()
-    };
-    let evidence = Evidence {
-        gathering,
-        tests: evidence::test(&audit, &people, &columns, &gathering, Watch::nobody())?,
-        intervals: Vec::new(),
-        stability: None,
-        hold_out: None,
-    };
+    let evidence = tested(&audit, &people, &columns)?;
     let mut ratios = Vec::new();
     for _ in 0..REPEATS {
         let start = Instant::now();

@@ -45,6 +45,13 @@ pub struct Answer {
     pub drivers: Option<Drivers>,
 }
 
+impl Answer {
+    /// How many people of a group are at a loss, in all stories together.
+    pub fn at_a_loss(&self, group: usize) -> f64 {
+        stories::at_a_loss(&self.stories, group)
+    }
+}
+
 /// The numbers that the answer's rules rest on.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Parameters {

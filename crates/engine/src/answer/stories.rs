@@ -43,6 +43,12 @@ impl Story {
     }
 }
 
+/// How many people of a group are at a loss in some stories; their people differ, so it adds up.
+pub(super) fn at_a_loss(stories: &[Story], group: usize) -> f64 {
+    let of_group = stories.iter().filter(|story| story.worse_off == group);
+    of_group.map(|story| story.loss.people).sum()
+}
+
 /// People at a loss: how many of the worse-off group would have a way out if it were as open to them
 /// as to the best-off.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

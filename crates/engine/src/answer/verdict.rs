@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::stories::at_a_loss;
 use super::{Parameters, Story};
 use crate::audit::{Audit, Individuals};
 use crate::bits::{self, Words};
@@ -109,10 +110,7 @@ impl Judging<'_> {
         if findings == 0 {
             return None;
         }
-        let lost = |g: usize| {
-            let of_group = self.stories.iter().filter(|story| story.worse_off == g);
-            of_group.map(|story| story.loss.people).sum::<f64>()
-        };
+        let lost = |g: usize| at_a_loss(self.stories, g);
         // Where stories are told, against those whom they are about.
         let mut against: Vec<usize> = (0..self.audit.groups.len())
             .filter(|&g| match self.stories {

@@ -160,16 +160,16 @@ pub(crate) fn people(answered: &Answered<'_>, groups: usize) -> Grid {
         let interval = row.open_interval.map(|interval| {
             format!(
                 "{} ({} to {})",
-                open.map_or_else(String::new, |open| words::whole_percent(open.ratio())),
-                words::whole_percent(interval.low),
-                words::whole_percent(interval.high)
+                open.map_or_else(String::new, |open| words::short_percent(open.ratio())),
+                words::short_percent(interval.low),
+                words::short_percent(interval.high)
             )
         });
         grid.row([
             row.group.clone(),
             count(row.people),
             count(row.refused),
-            words::whole_percent(group.burden().ratio()),
+            words::short_percent(group.burden().ratio()),
             row.with_a_way
                 .map_or_else(|| "too few to tell".to_owned(), count),
             interval.unwrap_or_default(),

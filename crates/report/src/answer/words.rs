@@ -74,11 +74,7 @@ pub fn reason(answered: &Answered<'_>) -> String {
             findings,
             sets,
         }) => {
-            let stories = &answered.answer.stories;
-            let lost = |g: usize| {
-                let of_group = stories.iter().filter(|story| story.worse_off == g);
-                of_group.map(|story| story.loss.people).sum::<f64>().round() as u64
-            };
+            let lost = |g: usize| answered.answer.at_a_loss(g).round() as u64;
             let lost: Vec<String> = (against.iter())
                 .filter(|&&g| lost(g) > 0)
                 .map(|&g| format!("{} {}", count(lost(g)), answered.group(g)))
@@ -112,7 +108,7 @@ pub fn reason(answered: &Answered<'_>) -> String {
                     let name = answered.group(group.group);
                     format!(
                         "{} of the refused {name}",
-                        whole_percent(group.covered.ratio())
+                        short_percent(group.covered.ratio())
                     )
                 })
                 .collect();
@@ -371,8 +367,9 @@ pub fn of_100(share: Share) -> String {
     format!("{hundredths} of 100")
 }
 
-/// A share in whole percent; somebody is not nobody, and not everybody is not all.
-pub(crate) fn whole_percent(share: f64) -> String {
+/// A share in few characters, for tables that must fit a screen: somebody is not nobody, and not
+/// everybody is not all.
+pub(crate) fn short_percent(share: f64) -> String {
     match (share * 100.0).round() {
         0.0 if share > 0.0 => "under 1%".to_owned(),
         100.0 if share < 1.0 => "over 99%".to_owned(),

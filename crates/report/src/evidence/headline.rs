@@ -58,22 +58,23 @@ fn together(
     shuffles: usize,
     alpha: &str,
 ) -> Option<String> {
-    let definitions = tested.len() as f64;
-    if tested.len() == 1 {
+    let evidence = report.evidence()?;
+    let definitions = evidence.tests.len();
+    if definitions == 1 {
         return None;
     }
-    let limit = report.evidence()?.gathering.alpha / definitions;
     let each = format!("α = {alpha} holds for each definition by itself");
-    if 1.0 / (shuffles + 1) as f64 > limit {
+    if definitions as f64 / (shuffles + 1) as f64 > evidence.gathering.alpha {
         return Some(format!(
             "{each}; {} are too few to tell what passes for all {definitions} together.",
             several(shuffles as u64, "permutation")
         ));
     }
     let of_column = |(column, _): &(&Column, Tally)| {
+        let tests = report.record.tests_of(&column.ranking.definition);
         let ranked = column.ranking.unfair().iter();
-        let tested = ranked.filter_map(|ranked| report.tested(column, ranked.subgroup));
-        tested.filter(|tested| tested.passes(limit)).count()
+        let passes = |s: usize| tests.is_some_and(|tests| evidence.passes_together(tests, s));
+        ranked.filter(|ranked| passes(ranked.subgroup)).count()
     };
     let passing: usize = tested.iter().map(of_column).sum();
     Some(format!(

@@ -183,7 +183,7 @@ fn people(answered: &Answered<'_>) -> Vec<PeopleLine> {
             .zip(row.open_interval)
             .map(|(open, between)| {
                 let [low, high] = [between.low, between.high];
-                let text = [low, high].map(words::whole_percent).join(" to ");
+                let text = [low, high].map(words::short_percent).join(" to ");
                 (
                     Rate::new(open, row.refused),
                     [text, width(low), width(high - low)],
@@ -353,7 +353,7 @@ fn drivers(answered: &Answered<'_>) -> Option<DriversPart> {
     let line = |(row, bar): (&DriverRow, Bar)| DriverLine {
         item: row.item.clone(),
         bar,
-        open: [row.worse, row.better].map(|share| words::whole_percent(share.ratio())),
+        open: [row.worse, row.better].map(|share| words::short_percent(share.ratio())),
     };
     Some(DriversPart {
         worse: answered.group(drivers.worse_off).to_owned(),
