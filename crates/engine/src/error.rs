@@ -343,6 +343,11 @@ pub enum Error {
         "feature `{0}` does not have the levels that it had when the audit was made; read the table with the same declaration and bins"
     )]
     OtherLevels(String),
+    /// Two audits are of other people.
+    #[error(
+        "the two audits are not of the same people; make both from the same table with the same columns, or compare them as two samples"
+    )]
+    OtherPeople,
 
     // The model and its answers.
     /// The model failed or answered nonsense.

@@ -13,13 +13,14 @@
 //!
 //! The modules, in the order in which data flows: [`population`] → [`subgroups`] and [`actions`] →
 //! [`flips`] → [`distribution`] → [`definitions`] → [`ranking`] → the audit → [`evidence`] →
-//! [`answer`].
+//! [`answer`] → [`comparison`] of two audits.
 
 pub mod actions;
 pub mod answer;
 mod audit;
 mod bits;
 mod chance;
+pub mod comparison;
 mod decimal;
 pub mod definitions;
 pub mod distribution;

@@ -169,6 +169,7 @@ impl From<facts_engine::Error> for Failure {
             | Error::NobodyUnaffected { .. }
             | Error::TooManyItemsets { .. }
             | Error::TooManyRows { .. }
+            | Error::OtherPeople
             | Error::TooMuchMemory { .. } => Self::data(error),
         }
     }

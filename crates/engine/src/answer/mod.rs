@@ -16,6 +16,7 @@ mod why;
 use serde::{Deserialize, Serialize};
 
 pub use self::drivers::{Driver, Drivers};
+pub(crate) use self::people::ways;
 pub use self::people::{Compared, GroupPeople, WaysAtCost};
 pub use self::stories::{Loss, Sharper, Story};
 pub use self::verdict::{TooSmall, Verdict};

@@ -146,7 +146,7 @@ fn ratio_interval(of: Share, to: Share, z: f64) -> Interval {
 
 /// By position of the affected: the least cost of a valid action that flips the person, over all
 /// subgroups that they belong to; ∞ if there is none.
-pub(super) fn ways(audit: &Audit, individuals: &Individuals) -> Vec<f64> {
+pub(crate) fn ways(audit: &Audit, individuals: &Individuals) -> Vec<f64> {
     let nowhere = || vec![f64::INFINITY; individuals.layout.len()];
     audit
         .subgroups
