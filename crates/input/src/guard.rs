@@ -1,25 +1,9 @@
 //! Decoders that assert instead of reporting.
-//!
-//! The Parquet and Arrow decoders check what they read, but not all of it: some
-//! files with changed bytes trip an assertion inside them. To whoever passed
-//! the file that is one more way of being damaged, so it becomes an error here.
-//! The decoder is not used again after it.
-//!
-//! What cannot be caught is a changed length in an Arrow file that asks for
-//! more memory than there is.
-
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use arrow_array::RecordBatch;
 use arrow_schema::ArrowError;
 
-/// The result of a decoder's work, or of its giving up.
-pub(crate) fn guarded<T>(work: impl FnOnce() -> Result<T, ArrowError>) -> Result<T, ArrowError> {
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
-        let cause = "its content contradicts itself";
-        Err(ArrowError::ParseError(cause.into()))
-    })
-}
+pub(crate) use facts_guard::guarded;
 
 /// The batches of a decoder, up to the first error.
 pub(crate) fn guarded_batches(

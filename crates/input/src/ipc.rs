@@ -3,13 +3,15 @@
 //! written.
 //!
 //! A cut file is found. A cut stream is found unless the cut falls between two
-//! batches: the format lets a stream simply end there.
+//! batches: the format lets a stream simply end there. Lengths are compared with
+//! what is there before the decoder takes memory for them.
 
-use std::io::{BufReader, Cursor};
+use std::io::{BufReader, Cursor, Read, Seek};
 
 use arrow_array::RecordBatch;
 use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_schema::{ArrowError, Schema, SchemaRef};
+use facts_guard::{Messages, check_file};
 
 use crate::columns;
 use crate::error::InputError;
@@ -26,16 +28,19 @@ pub(crate) fn open_file(
     let broken = |cause| InputError::undecodable(file, Format::ArrowFile, cause);
     match input.seekable().map_err(|e| InputError::io(file, e))? {
         Seekable::Disk(disk) => {
-            let reader =
-                guarded(|| FileReader::try_new(BufReader::new(disk), None)).map_err(broken)?;
+            let reader = guarded(|| checked(BufReader::new(disk))).map_err(broken)?;
             select(file, Format::ArrowFile, reader.schema(), reader, options)
         }
         Seekable::Memory(bytes) => {
-            let reader =
-                guarded(|| FileReader::try_new(Cursor::new(bytes), None)).map_err(broken)?;
+            let reader = guarded(|| checked(Cursor::new(bytes))).map_err(broken)?;
             select(file, Format::ArrowFile, reader.schema(), reader, options)
         }
     }
+}
+
+fn checked<R: Read + Seek>(mut file: R) -> Result<FileReader<R>, ArrowError> {
+    check_file(&mut file)?;
+    FileReader::try_new(file, None)
 }
 
 pub(crate) fn open_stream(
@@ -44,7 +49,9 @@ pub(crate) fn open_stream(
     options: &Options,
 ) -> Result<(SchemaRef, Batches), InputError> {
     let bytes = input.once().map_err(|e| InputError::io(file, e))?;
-    let reader = guarded(|| StreamReader::try_new(BufReader::new(bytes), None))
+    // A table has no length of its own: it is as long as what comes.
+    let messages = Messages::new(BufReader::new(bytes), || u64::MAX);
+    let reader = guarded(|| StreamReader::try_new(messages, None))
         .map_err(|e| InputError::undecodable(file, Format::ArrowStream, e))?;
     select(file, Format::ArrowStream, reader.schema(), reader, options)
 }

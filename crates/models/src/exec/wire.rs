@@ -9,8 +9,15 @@ use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::ArrowError;
 use facts_engine::flips::ModelError;
+use facts_guard::{Messages, guarded, is_cut};
 
 use crate::cells::{Cell, Cells};
+
+/// The longest answer to a row, in bytes: many times the name of a class. What is longer is no answer,
+/// and might never end.
+const MAX_ANSWER_BYTES: usize = 4096;
+/// What an Arrow message has besides: its description, and buffers padded to eight bytes.
+const MAX_MESSAGE_BYTES: usize = 1 << 20;
 
 /// How rows and answers are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,7 +129,7 @@ pub(super) fn read_answers(
     mut hand_on: impl FnMut(Output) -> bool,
 ) {
     let end = match wire {
-        Wire::Arrow => read_arrow(output, &mut hand_on),
+        Wire::Arrow => read_arrow(output, asked, &mut hand_on),
         Wire::Csv => read_csv(output, asked, &mut hand_on),
     };
     hand_on(
@@ -130,20 +137,30 @@ pub(super) fn read_answers(
     );
 }
 
-fn read_arrow(output: impl Read, hand_on: &mut impl FnMut(Output) -> bool) -> io::Result<Output> {
-    let mut output = Messages::new(output);
+fn read_arrow(
+    output: impl Read,
+    asked: &AtomicUsize,
+    hand_on: &mut impl FnMut(Output) -> bool,
+) -> io::Result<Output> {
+    let mut output = Looking::new(output);
     if let Some(end) = output.end_or_nonsense()? {
         return Ok(end);
     }
-    let mut answers = match StreamReader::try_new(output, None) {
+    let limit = || {
+        let rows = asked.load(Ordering::Acquire);
+        rows.saturating_mul(MAX_ANSWER_BYTES)
+            .saturating_add(MAX_MESSAGE_BYTES) as u64
+    };
+    let output = Messages::new(output, limit);
+    let mut answers = match guarded(|| StreamReader::try_new(output, None)) {
         Ok(answers) => answers,
         Err(error) => return Ok(broken(&error)),
     };
     loop {
-        if let Some(end) = answers.get_mut().end_or_nonsense()? {
+        if let Some(end) = answers.get_mut().get_mut().end_or_nonsense()? {
             return Ok(end);
         }
-        let output = match answers.next() {
+        let output = match guarded(|| answers.next().transpose()).transpose() {
             None => return Ok(Output::Ended),
             Some(Err(error)) => return Ok(broken(&error)),
             Some(Ok(batch)) if batch.num_columns() != 1 => {
@@ -163,7 +180,7 @@ fn read_arrow(output: impl Read, hand_on: &mut impl FnMut(Output) -> bool) -> io
 fn broken(error: &ArrowError) -> Output {
     // A stream that stops within a message: the program died while it wrote.
     if let ArrowError::IoError(_, io) = error
-        && io.kind() == io::ErrorKind::UnexpectedEof
+        && is_cut(io)
     {
         return Output::Ended;
     }
@@ -177,13 +194,13 @@ const MESSAGE_START: [u8; 4] = [0xff; 4];
 
 /// A reader of bytes that can look whether a message of an Arrow stream comes next. Without the
 /// look a program's stray `print` would be taken for the length of a message of gigabytes.
-struct Messages<R> {
+struct Looking<R> {
     bytes: BufReader<R>,
     /// Bytes that were looked at and not read yet, last first.
     looked_at: Vec<u8>,
 }
 
-impl<R: Read> Messages<R> {
+impl<R: Read> Looking<R> {
     fn new(output: R) -> Self {
         Self {
             bytes: BufReader::with_capacity(1 << 16, output),
@@ -205,15 +222,14 @@ impl<R: Read> Messages<R> {
         }
         // Only what is there already: to wait for more could be to wait for ever.
         start.extend_from_slice(self.bytes.buffer());
-        let text = String::from_utf8_lossy(&start);
-        let line: String = text.lines().next().unwrap_or("").chars().take(80).collect();
+        let line = begin(&start);
         Ok(Some(Output::Nonsense(format!(
             "it wrote `{line}` to its standard output, which is for answers only, as an Arrow IPC stream; write messages to standard error (in Python: print(…, file=sys.stderr))"
         ))))
     }
 }
 
-impl<R: Read> Read for Messages<R> {
+impl<R: Read> Read for Looking<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.looked_at.is_empty() {
             return self.bytes.read(buffer);
@@ -227,6 +243,12 @@ impl<R: Read> Read for Messages<R> {
     }
 }
 
+/// The begin of what was written, for a message.
+fn begin(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    text.lines().next().unwrap_or("").chars().take(80).collect()
+}
+
 fn read_csv(
     output: impl Read,
     asked: &AtomicUsize,
@@ -237,15 +259,21 @@ fn read_csv(
     let mut answers: Vec<Option<String>> = Vec::new();
     loop {
         line.clear();
-        let length = output.read_until(b'\n', &mut line)?;
+        let most = MAX_ANSWER_BYTES as u64 + 1;
+        let length = (&mut output).take(most).read_until(b'\n', &mut line)?;
         if length == 0 {
             return Ok(Output::Ended);
         }
+        if length > MAX_ANSWER_BYTES {
+            return Ok(Output::Nonsense(format!(
+                "it wrote a line of more than {MAX_ANSWER_BYTES} bytes, which begins with `{}`; write one line a row, with one class or probability",
+                begin(&line)
+            )));
+        }
         let Ok(text) = std::str::from_utf8(&line) else {
-            let text = String::from_utf8_lossy(&line);
             return Ok(Output::Nonsense(format!(
                 "it wrote `{}`, which is not UTF-8",
-                text.trim_end()
+                begin(&line)
             )));
         };
         let text = text.trim();
@@ -260,7 +288,7 @@ fn read_csv(
         if answers.len() == asked {
             return Ok(Output::Nonsense(format!(
                 "it wrote `{}` where the empty line after {asked} answers was due; write one line a row and an empty line after each batch, no header, and messages to standard error",
-                text.chars().take(80).collect::<String>()
+                begin(text.as_bytes())
             )));
         }
         let text = text
@@ -341,6 +369,41 @@ mod tests {
             why.starts_with("it wrote `0` where the empty line"),
             "{why}"
         );
+    }
+
+    #[test]
+    fn a_line_without_an_end_is_noticed() {
+        let mut output = io::repeat(b'1');
+        let mut outputs = Vec::new();
+        read_answers(Wire::Csv, &mut output, &AtomicUsize::new(2), |output| {
+            outputs.push(output);
+            true
+        });
+        let [Output::Nonsense(why)] = &outputs[..] else {
+            panic!("{outputs:?}");
+        };
+        assert!(
+            why.starts_with("it wrote a line of more than 4096 bytes"),
+            "{why}"
+        );
+    }
+
+    /// An answer whose message says that it has 2^56 bytes, and one that says so and goes on for ever.
+    #[test]
+    fn a_message_of_any_length_is_refused() {
+        let bytes = include_bytes!("../../../guard/tests/files/exec_abort_answer.bin");
+        for endless in [0, u64::MAX] {
+            let output = bytes.chain(io::repeat(0).take(endless));
+            let mut outputs = Vec::new();
+            read_answers(Wire::Arrow, output, &AtomicUsize::new(1000), |output| {
+                outputs.push(output);
+                true
+            });
+            let Some(Output::Nonsense(why)) = outputs.last() else {
+                panic!("{outputs:?}");
+            };
+            assert!(why.contains("is not a valid Arrow IPC stream"), "{why}");
+        }
     }
 
     #[test]

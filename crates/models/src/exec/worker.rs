@@ -70,7 +70,8 @@ impl Worker {
         drop(programs);
 
         let (input, to_write) = mpsc::channel::<Vec<u8>>();
-        let (hand_on, answers) = mpsc::channel();
+        // One answer may wait: a program that answers without being asked does not fill the memory.
+        let (hand_on, answers) = mpsc::sync_channel(1);
         let asked = Arc::new(AtomicUsize::new(0));
         let said = Arc::new(Mutex::new(VecDeque::new()));
         if let Some(mut stdin) = child.stdin.take() {

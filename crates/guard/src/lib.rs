@@ -1,0 +1,15 @@
+//! What comes from outside, bounded and checked before it is trusted.
+//!
+//! Files, and the answers of models, may be damaged or made to do harm. The decoders that read them
+//! believe the lengths that they find, and some assert instead of reporting. Here lengths are compared
+//! with what is there before a decoder sees them ([`Messages`], [`check_file`]), bytes are read without
+//! more memory than they fill ([`read_exactly`]), and an assertion in a decoder is an error that prints
+//! nothing ([`quietly`]).
+
+mod ipc;
+mod quiet;
+mod read;
+
+pub use self::ipc::{Messages, check_file};
+pub use self::quiet::{guarded, quietly};
+pub use self::read::{is_cut, read_exactly};
