@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use facts_report::text::visible_lines;
 use facts_run::Failure;
 
 use crate::args::by_flags;
@@ -10,6 +11,11 @@ use crate::args::by_flags;
 /// output is a terminal that shows them.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
     finished(anstream::stdout().lock(), by_flags(text).as_bytes())
+}
+
+/// Prints text that has no colours: whatever would command the terminal comes from outside.
+pub(crate) fn print_plain(text: &str) -> Result<(), Failure> {
+    print(&visible_lines(text))
 }
 
 /// Writes bytes to standard output just as they are.

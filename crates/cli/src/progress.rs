@@ -114,23 +114,18 @@ fn tell_every(
 }
 
 impl Reporter {
-    /// A reporter that stops the work at Ctrl-C.
+    /// A reporter that stops the work at Ctrl-C, and when the system or a closed terminal says so.
     pub(crate) fn new(voice: Voice) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
-        let seen = stop.clone();
         // Fails only if there is a handler already; then Ctrl-C ends the program at once, which
         // leaves no half file either.
-        let _ = ctrlc::set_handler(move || {
-            let again = seen.swap(true, Ordering::SeqCst);
-            let since = Instant::now();
-            // The work stops between two batches. If a batch does not end, or no more input comes,
-            // the program does; never while files are being written.
-            while files::is_writing() || !(again || since.elapsed() > GRACE) {
-                std::thread::sleep(Duration::from_millis(20));
-            }
-            facts_models::stop_programs();
-            std::process::exit(130);
-        });
+        let seen = stop.clone();
+        let _ = ctrlc::set_handler(move || end(&seen));
+        #[cfg(unix)]
+        end_at_signals(&stop);
+        if voice == Voice::Json {
+            log_panics();
+        }
         let doing = Arc::default();
         if let Some(interval) = interval(voice) {
             tell_every(interval, voice, Arc::clone(&doing), |line| {
@@ -168,7 +163,7 @@ impl Reporter {
     /// Why the command failed.
     pub(crate) fn failure(&self, failure: &Failure) {
         self.clear();
-        let failure = by_flags(&failure.to_string());
+        let failure = text::visible_lines(&by_flags(&failure.to_string()));
         match self.voice {
             Voice::Json => self.event("error", json!({ "text": failure })),
             _ => {
@@ -244,8 +239,8 @@ impl Listener for Reporter {
     }
 
     /// Something that the user should know.
-    fn note(&self, text: &str) {
-        let text = by_flags(text);
+    fn note(&self, note: &str) {
+        let text = text::visible_lines(&by_flags(note));
         match self.voice {
             Voice::Person => anstream::eprintln!("note: {text}"),
             Voice::Quiet => {}
@@ -272,6 +267,55 @@ impl Listener for Reporter {
         }
         Ok(())
     }
+}
+
+/// Ends the work, or the program.
+fn end(stop: &AtomicBool) {
+    let again = stop.swap(true, Ordering::SeqCst);
+    let since = Instant::now();
+    // The work stops between two batches. If a batch does not end, or no more input comes, the
+    // program does; never while files are being written.
+    while files::is_writing() || !(again || since.elapsed() > GRACE) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    facts_models::stop_programs();
+    std::process::exit(130);
+}
+
+/// What a system sends to end a program, and a terminal that is closed, ends the work as Ctrl-C does:
+/// a program that just died would leave the model's programs running. `nohup` is obeyed.
+#[cfg(unix)]
+fn end_at_signals(stop: &Arc<AtomicBool>) {
+    use signal_hook::consts::{SIGHUP, SIGTERM};
+    let signals = [SIGTERM, SIGHUP];
+    let signals = signals.into_iter().filter(|&signal| !is_ignored(signal));
+    // Fails only if the system refuses; then the program dies at once, as any other does.
+    if let Ok(mut signals) = signal_hook::iterator::Signals::new(signals) {
+        let stop = Arc::clone(stop);
+        std::thread::spawn(move || {
+            for _ in signals.forever() {
+                end(&stop);
+            }
+        });
+    }
+}
+
+/// Whether whoever started the program wants a signal to be ignored. Linux alone tells it without unsafe
+/// code.
+#[cfg(unix)]
+fn is_ignored(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
+}
+
+/// Whoever reads JSON reads it to the end: a panic, which is a mistake in this program, is an event too.
+fn log_panics() {
+    std::panic::set_hook(Box::new(|panic| {
+        let line = json!({ "event": "panic", "text": panic.to_string() });
+        anstream::eprintln!("{line}");
+    }));
 }
 
 /// A bar on standard error, which draws nothing unless that is a terminal.

@@ -124,9 +124,10 @@ impl Grid {
 /// Text as it can stand in Markdown, in a table too.
 pub(crate) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
+    // Lines and tabs become blanks, other controls signs.
+    let text = text.replace(['\n', '\r', '\t'], " ");
+    for character in visible(&text).chars() {
         match character {
-            control if control.is_control() => escaped.push(' '),
             '\\' | '`' | '*' | '_' | '{' | '}' | '[' | ']' | '<' | '>' | '#' | '|' | '~' => {
                 escaped.extend(['\\', character]);
             }
@@ -162,5 +163,6 @@ mod tests {
             "| group | people |\n| --- | ---: |\n| Female | 4,176 |\n| 男\\|性 | 63 |\n"
         );
         assert_eq!(escape("a\n<b>_c_"), "a \\<b\\>\\_c\\_");
+        assert_eq!(escape("a\u{1b}[2J\u{202e}b"), "a␛\\[2J\u{fffd}b");
     }
 }

@@ -61,10 +61,20 @@ pub(crate) fn styled(style: Style, text: impl fmt::Display) -> String {
 pub fn visible(text: &str) -> String {
     let sign = |character: char| match character {
         '\u{0}'..='\u{1f}' => char::from_u32(0x2400 + u32::from(character)).unwrap_or('\u{fffd}'),
-        '\u{7f}'..='\u{9f}' => '\u{fffd}',
+        '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}' => '\u{fffd}',
+        // What turns the direction of writing, and so what other text seems to say.
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
+            '\u{fffd}'
+        }
         character => character,
     };
     text.chars().map(sign).collect()
+}
+
+/// Text of several lines, each made harmless by [`visible`].
+pub fn visible_lines(text: &str) -> String {
+    let lines: Vec<String> = text.split('\n').map(visible).collect();
+    lines.join("\n")
 }
 
 impl fmt::Display for Csc {
