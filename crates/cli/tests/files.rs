@@ -508,11 +508,18 @@ fn shells_and_man_are_served() {
 
 #[cfg(unix)]
 #[test]
-fn an_interrupt_leaves_no_half_file() {
+fn an_interrupt_leaves_no_half_file_and_no_program() {
+    for (number, signal) in ["-INT", "-TERM", "-HUP"].into_iter().enumerate() {
+        ended_by(signal, number);
+    }
+}
+
+#[cfg(unix)]
+fn ended_by(signal: &str, number: usize) {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("result");
     // A program that never answers, and a name for it that no other test run has.
-    let sleep = format!("sleep 61.{}", std::process::id());
+    let sleep = format!("sleep 6{number}.{}", std::process::id());
     let running = || {
         let found = Command::new("pgrep").args(["-x", "-f", &sleep]).output();
         found.map(|found| found.stdout).unwrap_or_default()
@@ -530,10 +537,10 @@ fn an_interrupt_leaves_no_half_file() {
     }
     let pid = child.id().to_string();
     // Once is enough, though the batch never ends.
-    let interrupt = Command::new("kill").args(["-INT", &pid]).status();
+    let interrupt = Command::new("kill").args([signal, &pid]).status();
     assert!(interrupt.unwrap().success());
     let status = child.wait().unwrap();
-    assert_eq!(status.code(), Some(130));
+    assert_eq!(status.code(), Some(130), "{signal}");
     // It was told to end; a busy machine may take a moment to see to it. By itself it would sleep on.
     let ended = (0..500).any(|_| {
         std::thread::sleep(Duration::from_millis(20));

@@ -423,7 +423,7 @@ impl Audit {
             if !whole {
                 return files::write(&path, &saved::packed(&self.record)?, &Silent);
             }
-            let mut all = Files::default();
+            let mut all = Files::of_folder(&path, &Silent)?;
             saved::whole(&path, &report, &Showing::top(10), &mut all, &Silent)?;
             all.publish(&Silent)?;
             Ok(())

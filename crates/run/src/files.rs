@@ -7,37 +7,64 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tempfile::NamedTempFile;
 
 use crate::failure::Failure;
+use crate::folder::Folder;
 use crate::listener::Listener;
+
+/// What the names of files begin with that are being written.
+pub(crate) const PREFIX: &str = ".facts-";
 
 /// Files that are to appear together. They are written beside their places under other names, and
 /// put in place when all are complete; dropped before that, they leave nothing behind.
 #[derive(Debug, Default)]
 pub struct Files {
-    written: Vec<(NamedTempFile, PathBuf)>,
+    written: Vec<(Waiting, PathBuf)>,
+    /// The folder that changes with them at once.
+    folder: Option<Folder>,
+}
+
+/// A file that is not in its place yet.
+#[derive(Debug)]
+enum Waiting {
+    /// Beside its place.
+    Beside(NamedTempFile),
+    /// In the folder that is to take the place of the old one.
+    InFolder(PathBuf),
+}
+
+impl Waiting {
+    fn persist(self, path: &Path) -> std::io::Result<()> {
+        match self {
+            Self::Beside(file) => file.persist(path).map(drop).map_err(|error| error.error),
+            Self::InFolder(file) => std::fs::rename(file, path),
+        }
+    }
 }
 
 impl Files {
+    /// Files of one folder, all of which change at once. Waits while another program writes to it.
+    pub fn of_folder(folder: &Path, listener: &dyn Listener) -> Result<Self, Failure> {
+        Ok(Self {
+            written: Vec::new(),
+            folder: Some(Folder::open(folder, listener)?),
+        })
+    }
+
     /// Writes a file that is not in its place yet.
     pub fn add(&mut self, path: PathBuf, bytes: &[u8]) -> Result<(), Failure> {
         WRITING.store(true, Ordering::SeqCst);
         let refuse = |error| Failure::output(path.display(), error);
-        let folder = match path.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => folder,
-            _ => Path::new("."),
+        let name = path.file_name().unwrap_or_default();
+        let waiting = self.folder.as_ref().and_then(|folder| folder.place(name));
+        let waiting = match waiting {
+            Some(place) => {
+                let mut file = std::fs::File::create_new(&place).map_err(refuse)?;
+                file.write_all(bytes).map_err(refuse)?;
+                file.sync_all().map_err(refuse)?;
+                Waiting::InFolder(place)
+            }
+            None => Waiting::Beside(written_beside(&path, bytes).map_err(refuse)?),
         };
-        std::fs::create_dir_all(folder).map_err(refuse)?;
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".facts-");
-        #[cfg(unix)]
-        {
-            // Results are for others to read, within what the user's umask allows.
-            use std::os::unix::fs::PermissionsExt;
-            builder.permissions(std::fs::Permissions::from_mode(0o666));
-        }
-        let mut file = builder.tempfile_in(folder).map_err(refuse)?;
-        file.write_all(bytes).map_err(refuse)?;
-        file.as_file().sync_all().map_err(refuse)?;
-        self.written.push((file, path));
+        self.written.push((waiting, path));
         Ok(())
     }
 
@@ -50,20 +77,73 @@ impl Files {
                 return Err(Failure::output(path.display(), "a folder is in the way"));
             }
         }
-        let mut paths = Vec::with_capacity(self.written.len());
-        for (file, path) in std::mem::take(&mut self.written) {
-            file.persist(&path)
-                .map_err(|error| Failure::output(path.display(), error.error))?;
+        let written = std::mem::take(&mut self.written);
+        if let Some(folder) = &mut self.folder {
+            if folder.swap() {
+                return Ok(written.into_iter().map(|(_, path)| path).collect());
+            }
+            folder.keep();
+        }
+        let mut paths = Vec::with_capacity(written.len());
+        for (file, path) in written {
+            let persisted = file.persist(&path);
+            persisted.map_err(|error| Failure::output(path.display(), error))?;
             paths.push(path);
         }
         Ok(paths)
     }
 }
 
+/// Writes a file beside its place.
+fn written_beside(path: &Path, bytes: &[u8]) -> std::io::Result<NamedTempFile> {
+    let folder = folder_of(path);
+    std::fs::create_dir_all(folder)?;
+    let mut file = beside(folder)?;
+    file.write_all(bytes)?;
+    file.as_file().sync_all()?;
+    Ok(file)
+}
+
+/// An empty file under a name of its own.
+fn beside(folder: &Path) -> std::io::Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(PREFIX);
+    #[cfg(unix)]
+    {
+        // Results are for others to read, within what the user's umask allows.
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(std::fs::Permissions::from_mode(0o666));
+    }
+    builder.tempfile_in(folder)
+}
+
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+/// Fails if nothing can be written to a folder, or if it cannot be made. Leaves nothing behind: for
+/// whoever is about to begin work whose results are to go there.
+pub fn check_folder(folder: &Path) -> Result<(), Failure> {
+    let refuse = |error| Failure::output(folder.display(), error);
+    // A folder that is not there yet is made in the nearest one that is.
+    let mut there = folder;
+    while !there.exists() {
+        there = folder_of(there);
+    }
+    if !there.is_dir() {
+        return Err(refuse(std::io::ErrorKind::NotADirectory.into()));
+    }
+    beside(there).map(drop).map_err(refuse)
+}
+
 impl Drop for Files {
     fn drop(&mut self) {
         // Whatever was not published goes here, before an interrupt may end the program.
         self.written.clear();
+        self.folder = None;
         WRITING.store(false, Ordering::SeqCst);
     }
 }

@@ -12,6 +12,7 @@ mod definitions;
 mod evidence;
 mod failure;
 pub mod files;
+mod folder;
 mod label;
 mod listener;
 mod model;

@@ -6,7 +6,9 @@ use std::process::ExitCode;
 use facts_engine::definitions;
 use facts_report::text::{self, Palette};
 use facts_report::{Choice, HEADLINES, Record, Report, Showing, answer};
-use facts_run::{Config, Failure, Listener, Table, expected, files::Files, outlook, run, saved};
+use facts_run::{
+    Config, Failure, Listener, Table, expected, files, files::Files, outlook, run, saved,
+};
 use serde_json::json;
 
 use crate::args::AuditArgs;
@@ -25,6 +27,9 @@ pub(crate) fn audit(args: AuditArgs, reporter: &Reporter) -> Result<ExitCode, Fa
     let path = config.data.path.clone().ok_or_else(|| {
         Failure::usage("no table is named; give DATA, or data.path in the configuration")
     })?;
+    if let Some(folder) = config.report.out.as_ref().filter(|_| !results.dry_run) {
+        files::check_folder(folder)?;
+    }
     reporter.step("reading the table");
     let table = Table::read(&path, &config.data)?;
     if results.dry_run {
@@ -32,7 +37,7 @@ pub(crate) fn audit(args: AuditArgs, reporter: &Reporter) -> Result<ExitCode, Fa
         let expected = expected(&config, &table, reporter);
         reporter.clear();
         reporter.check()?;
-        output::print(&dry_run::page(&outlook, &expected, &table))?;
+        output::print_plain(&dry_run::page(&outlook, &expected, &table))?;
         return Ok(ExitCode::SUCCESS);
     }
     let record = run(&config, &table, reporter)?;
@@ -117,7 +122,7 @@ pub(crate) fn write(
     reporter: &Reporter,
 ) -> Result<(), Failure> {
     reporter.step("writing the reports");
-    let mut files = Files::default();
+    let mut files = Files::of_folder(folder, reporter)?;
     saved::whole(folder, report, showing, &mut files, reporter)?;
     publish(files, folder, reporter)
 }

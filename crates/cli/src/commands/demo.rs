@@ -25,6 +25,9 @@ pub(crate) fn demo(args: DemoArgs, reporter: &Reporter) -> Result<ExitCode, Fail
     }
     let mut config = Config::parse("the demo's configuration", CONFIG, &[])?;
     args.evidence.apply(&mut config);
+    if let Some(folder) = &args.out {
+        files::check_folder(folder)?;
+    }
     let table = Table::embedded("adult.csv.gz", ADULT, &config.data)?;
     let record = run(&config, &table, reporter)?;
     let seconds = reporter.seconds();

@@ -87,7 +87,7 @@ fn write(
     reporter: &Reporter,
 ) -> Result<(), Failure> {
     reporter.step("writing the reports");
-    let mut files = Files::default();
+    let mut files = Files::of_folder(folder, reporter)?;
     let markdown = document::experiment(comparison, rules, 1).markdown();
     files.add(folder.join("reproduction.md"), markdown.as_bytes())?;
     let path = folder.join("reproduction.json");

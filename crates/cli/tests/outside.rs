@@ -1,0 +1,209 @@
+//! What comes from outside cannot harm: damaged files, text that would command a terminal, two programs
+//! that write to one folder, and a program that is killed.
+#![allow(clippy::unwrap_used)]
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+fn facts() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_facts"));
+    command
+        .current_dir(example())
+        .env("SOURCE_DATE_EPOCH", "1700000000")
+        .env_remove("NO_COLOR");
+    command
+}
+
+fn example() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/hiring")
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// All files of a folder with what they hold.
+fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        (name, std::fs::read(path).unwrap())
+    });
+    files.collect()
+}
+
+/// Arrow files that make the decoder abort or trip an assertion.
+#[test]
+fn damaged_tables_are_one_line_of_json() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../guard/tests/files");
+    for name in [
+        "ipc_abort.arrows",
+        "ipc_2GB_16bytes.arrows",
+        "ipc_assertion.arrow",
+    ] {
+        let mut command = facts();
+        command.args(["audit", "-p", "sex", "-m", "model.json", "--json-log"]);
+        let output = command.arg(folder.join(name)).output().unwrap();
+        assert_eq!(output.status.code(), Some(3), "{name}: {}", said(&output));
+        for line in said(&output).lines() {
+            serde_json::from_str::<serde_json::Value>(line).expect(line);
+        }
+        command.arg("-q");
+        let output = command.output().unwrap();
+        assert!(!said(&output).contains("panicked"), "{}", said(&output));
+    }
+}
+
+/// A model program that writes a line without an end.
+#[cfg(unix)]
+#[test]
+fn a_line_without_an_end_is_refused() {
+    let mut command = facts();
+    let endless = "exec-csv:sh -c 'yes 1 | tr -d \"\\n\"'";
+    command.args([
+        "audit",
+        "-q",
+        "people.csv",
+        "-p",
+        "sex",
+        "--favourable",
+        "1",
+    ]);
+    let output = command.args(["-m", endless]).output().unwrap();
+    assert_eq!(output.status.code(), Some(4), "{}", said(&output));
+    assert!(
+        said(&output).contains("a line of more than 4096 bytes"),
+        "{}",
+        said(&output)
+    );
+}
+
+#[test]
+fn text_from_outside_commands_no_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("people.csv");
+    let table = std::fs::read_to_string(example().join("people.csv")).unwrap();
+    let table = table.replacen("region", "re\u{1b}]0;gone\u{7}gion", 1);
+    let table = table.replace("clerk", "cl\u{202e}erk");
+    std::fs::write(&path, &table).unwrap();
+    let is_harmless = |bytes: &[u8]| {
+        let text = std::str::from_utf8(bytes).unwrap();
+        let bad = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
+        assert!(!text.contains(bad), "{text:?}");
+    };
+    let audit = |more: &[&str]| {
+        let mut command = facts();
+        command.args(["audit", "--color", "never"]).arg(&path);
+        command.args(["-p", "sex", "-m", "model.json", "--favourable", "1"]);
+        command.args(more).output().unwrap()
+    };
+    for more in [
+        &["--ignore", "kept"][..],
+        &["--ignore", "kept", "--full"],
+        &["--ignore", "kept", "--dry-run"],
+        &["--ignore", "kept", "--format", "markdown"],
+        // Errors that name columns and values.
+        &["--ignore", "ke\u{1b}pt"],
+        &["--ignore", "regio"],
+        &["--label", "occupation"],
+    ] {
+        let output = audit(more);
+        is_harmless(&output.stdout);
+        is_harmless(&output.stderr);
+    }
+    // What a model says before it dies.
+    #[cfg(unix)]
+    {
+        let dying = "exec-csv:sh -c 'printf \"\\033[2J\\342\\200\\256bad\" >&2; exit 3'";
+        let output = audit(&["--ignore", "kept", "-m", dying]);
+        is_harmless(&output.stderr);
+        let mut command = facts();
+        command.args(["audit", "people.csv", "-p", "sex", "--favourable", "1"]);
+        let output = command.args(["-m", dying]).output().unwrap();
+        assert!(said(&output).contains("␛[2J"), "{}", said(&output));
+        is_harmless(&output.stderr);
+    }
+}
+
+/// An audit of the example into a folder, by one of two configurations.
+fn audit(out: &Path, support: &str) -> Command {
+    let mut command = facts();
+    command.args(["audit", "-q", "--support", support, "--out"]);
+    command.arg(out).stdout(Stdio::null());
+    command
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_folder_holds_one_audit_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = |name: &str| folder.path().join(name);
+    let (old, new, out) = (place("old"), place("new"), place("out"));
+    for (path, support) in [(&old, "0.2"), (&new, "0.3"), (&out, "0.2")] {
+        assert!(audit(path, support).status().unwrap().success());
+    }
+    // A file that somebody put there stays.
+    let note = "somebody's note";
+    for path in [&old, &new, &out] {
+        std::fs::write(path.join("note.txt"), note).unwrap();
+    }
+    let (old, new) = (contents(&old), contents(&new));
+    assert_ne!(old, new);
+    let is_whole = || {
+        let found = contents(&out);
+        assert!(found == old || found == new, "{:?}", found.keys());
+    };
+    // Two at once.
+    for _ in 0..3 {
+        let mut both = ["0.2", "0.3"].map(|support| audit(&out, support).spawn().unwrap());
+        for child in &mut both {
+            assert!(child.wait().unwrap().success());
+        }
+        is_whole();
+    }
+    // Killed, sooner and later.
+    for milliseconds in (0..400).step_by(25) {
+        let support = if milliseconds % 50 == 0 { "0.3" } else { "0.2" };
+        let mut child = audit(&out, support).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(milliseconds));
+        let _ = child.kill();
+        child.wait().unwrap();
+        is_whole();
+    }
+    // What the killed ones left is gone after the next.
+    std::fs::create_dir(place(".facts-out-Ab12Cd")).unwrap();
+    assert!(audit(&out, "0.2").status().unwrap().success());
+    assert_eq!(contents(&out), old);
+    let mut names: Vec<_> = std::fs::read_dir(folder.path()).unwrap().collect();
+    names.retain(|entry| {
+        let name = entry.as_ref().unwrap().file_name();
+        name.to_str().unwrap().starts_with(".facts-")
+    });
+    assert!(names.is_empty(), "{names:?}");
+}
+
+/// The model is not asked if its answers could not be told afterwards.
+#[cfg(unix)]
+#[test]
+fn a_folder_that_cannot_be_is_noticed_before_the_audit() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, mark) = (folder.path().join("file"), folder.path().join("mark"));
+    std::fs::write(&file, "in the way").unwrap();
+    let model = format!("exec-csv:touch {}", mark.display());
+    let mut command = facts();
+    command.args([
+        "audit",
+        "-q",
+        "people.csv",
+        "-p",
+        "sex",
+        "-m",
+        &model,
+        "--out",
+    ]);
+    let output = command.arg(file.join("deeper/out")).output().unwrap();
+    assert_eq!(output.status.code(), Some(5), "{}", said(&output));
+    assert!(!mark.exists(), "the model was started");
+}
