@@ -8,7 +8,7 @@ use std::process::ExitCode;
 pub(crate) const EXIT_CODES: &str = "\
 Exit codes:
   0    done
-  1    done, and a finding scores over --fail-over
+  1    done, and a finding scores over --fail-over, or the gate of `facts check` failed
   2    wrong usage: an option, a configuration, a definition
   3    bad data: a table or a saved audit that cannot be read or audited
   4    the model failed, or does not fit the table

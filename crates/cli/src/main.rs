@@ -39,6 +39,7 @@ fn main() -> ExitCode {
         Command::Audit(args) => commands::audit::audit(*args, &reporter),
         Command::Show(args) => commands::show::show(args, &reporter),
         Command::Reproduce(args) => commands::reproduce::reproduce(args, &reporter),
+        Command::Check(args) => commands::check::check(args, &reporter),
         Command::Diff(args) => commands::diff::diff(args),
         Command::Completions { shell } => commands::shell::completions(shell),
         Command::Man { out } => commands::shell::manual(out, &reporter),

@@ -22,8 +22,10 @@ pub const REPORT_VERSION: u32 = 2;
 /// A number that may be infinite.
 #[derive(Serialize)]
 #[serde(untagged)]
-pub(crate) enum JsonNumber {
+pub enum JsonNumber {
+    /// It is not.
     Finite(f64),
+    /// It is.
     Infinite(&'static str),
 }
 
@@ -38,7 +40,8 @@ impl From<f64> for JsonNumber {
 }
 
 impl JsonNumber {
-    pub(crate) fn write<S: Serializer>(number: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+    /// Writes a number.
+    pub fn write<S: Serializer>(number: &f64, serializer: S) -> Result<S::Ok, S::Error> {
         Self::from(*number).serialize(serializer)
     }
 

@@ -31,6 +31,6 @@ pub use self::failure::{Failure, FailureKind};
 pub use self::listener::{Listener, Silent};
 pub use self::model::{FittedElsewhere, fit};
 pub use self::outlook::{GroupOutlook, Outlook, outlook};
-pub use self::run::{FromCode, TOOL, expected, run, run_with};
+pub use self::run::{FromCode, TOOL, expected, run, run_with, today};
 pub use self::settings::call_settings;
 pub use self::table::Table;

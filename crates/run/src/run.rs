@@ -299,6 +299,13 @@ fn save_model(
     crate::files::write(path, &text, listener)
 }
 
+/// Today's date in UTC, or that of SOURCE_DATE_EPOCH: `2026-01-31`.
+pub fn today() -> Result<String, Failure> {
+    let mut now = now()?;
+    now.truncate("2026-01-31".len());
+    Ok(now)
+}
+
 /// The time, or what SOURCE_DATE_EPOCH says, so that the same audit can give the same bytes.
 fn now() -> Result<String, Failure> {
     let time = match std::env::var("SOURCE_DATE_EPOCH") {

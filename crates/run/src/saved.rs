@@ -8,6 +8,7 @@ use flate2::Compression;
 use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
 use serde::Deserialize;
+use sha2::{Digest, Sha256};
 
 use crate::failure::Failure;
 use crate::files::Files;
@@ -42,6 +43,11 @@ pub fn packed(record: &Record) -> Result<Vec<u8>, Failure> {
     let mut packer = GzEncoder::new(Vec::new(), Compression::default());
     packer.write_all(&text).map_err(refuse)?;
     packer.finish().map_err(refuse)
+}
+
+/// The SHA-256 of a file's bytes, in hexadecimal.
+pub fn sha256(bytes: &[u8]) -> String {
+    crate::table::hex(&Sha256::digest(bytes))
 }
 
 /// Reads a saved audit: its file, compressed or not, or the folder it lies in.

@@ -155,7 +155,7 @@ pub(crate) fn sha256(path: &Path) -> Result<String, Failure> {
     }
 }
 
-fn hex(hash: &[u8]) -> String {
+pub(crate) fn hex(hash: &[u8]) -> String {
     hash.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

@@ -1,6 +1,7 @@
 //! The command line: what can be typed, and what it says about itself.
 
 mod audit;
+mod check;
 mod demo;
 mod diff;
 mod engine;
@@ -21,6 +22,8 @@ use clap::{Parser, Subcommand, ValueEnum};
 
 use self::audit::AUDIT_HELP;
 pub(crate) use self::audit::AuditArgs;
+use self::check::CHECK_HELP;
+pub(crate) use self::check::CheckArgs;
 pub(crate) use self::demo::DemoArgs;
 pub(crate) use self::diff::{DiffArgs, DiffForm};
 pub(crate) use self::evidence::EvidenceArgs;
@@ -112,6 +115,9 @@ Examples:
   facts diff before after --fail-over 0.2        exit 1 if a finding that appeared or grew scores
                                                  over 0.2")]
     Diff(DiffArgs),
+    /// Tell whether an audit meets the rules of a release: the gate in CI
+    #[command(after_help = CHECK_HELP)]
+    Check(CheckArgs),
     /// Run the paper's experiments again, and put ours beside what was printed
     #[command(after_help = REPRODUCE_HELP)]
     Reproduce(ReproduceArgs),

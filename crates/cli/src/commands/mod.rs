@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 pub(crate) mod audit;
+pub(crate) mod check;
 pub(crate) mod demo;
 pub(crate) mod diff;
 pub(crate) mod dry_run;

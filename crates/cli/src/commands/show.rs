@@ -52,7 +52,9 @@ pub(crate) fn show(args: ShowArgs, reporter: &Reporter) -> Result<ExitCode, Fail
         Page::Text(answer::stories(&report, &palette))
     } else if let Some(wanted) = &args.subgroup {
         let columns = report.columns.iter();
-        let place = record.find(wanted, columns.map(|c| c.ranking.definition.as_str()))?;
+        let definitions = columns.map(|c| c.ranking.definition.as_str());
+        // Ids of stories too, as `facts check` names them.
+        let place = record.find(wanted, definitions.chain([facts_check::STORY]))?;
         Page::Text(subgroup(place, &report, &palette))
     } else if args.tables {
         Page::Text(tables(&report, &palette))

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::actions::COST_GAP;
 use crate::audit::{Audit, Individuals};
 use crate::bits;
+use crate::chance::normal;
 use crate::distribution::Share;
 use crate::evidence::Interval;
 
@@ -104,6 +105,11 @@ pub struct Compared {
 }
 
 impl Compared {
+    /// Compares shares, one a group, with intervals that miss what is true in at most a share `alpha`.
+    pub fn at(shares: &[Share], alpha: f64) -> Option<Self> {
+        Self::new(shares, -normal::quantile(alpha / 2.0))
+    }
+
     /// Compares shares, one a group, with intervals of `z` standard deviations to either side.
     pub fn new(shares: &[Share], z: f64) -> Option<Self> {
         let numbered = || shares.iter().enumerate();

@@ -41,6 +41,7 @@ pub struct Config {
     pub audit: Audit,
     pub evidence: Evidence,
     pub report: Report,
+    pub check: facts_check::Settings,
     /// What flags say about single features. They do not decide which columns are features.
     #[serde(skip)]
     pub overrides: IndexMap<String, Feature>,
@@ -382,14 +383,14 @@ impl Config {
 
     /// Reads a configuration from its text.
     pub fn parse(name: &str, text: &str, settings: &[String]) -> Result<Self, Failure> {
-        let config: Self = toml::from_str(text)
+        let mut config: Self = toml::from_str(text)
             .map_err(|error| Failure::usage(format!("{name}: {}", error.to_string().trim_end())))?;
+        config.locate(text);
         if settings.is_empty() {
             return Ok(config);
         }
         let mut table: toml::Table =
             toml::from_str(text).map_err(|error| Failure::usage(format!("{name}: {error}")))?;
-        let mut config = config;
         for setting in settings {
             let refuse = |why: String| Failure::usage(format!("--set {setting}: {why}"));
             let wanted = setting_table(setting).map_err(refuse)?;
@@ -398,8 +399,40 @@ impl Config {
             // After each, so that the error names the one that is wrong.
             config = Self::deserialize(table.clone())
                 .map_err(|error| refuse(error.to_string().trim_end().replace('\n', " ")))?;
+            config.locate(text);
         }
         Ok(config)
+    }
+
+    /// Notes the lines at which rules and waivers start: other programs point at them.
+    fn locate(&mut self, text: &str) {
+        #[derive(Default, Deserialize)]
+        #[serde(default)]
+        struct Located {
+            check: LocatedCheck,
+        }
+        #[derive(Default, Deserialize)]
+        #[serde(default)]
+        struct LocatedCheck {
+            rule: Vec<toml::Spanned<toml::Value>>,
+            waive: Vec<toml::Spanned<toml::Value>>,
+        }
+        let Ok(Located { check }) = toml::from_str(text) else {
+            return;
+        };
+        let line = |at: &toml::Spanned<toml::Value>| {
+            let before = &text.as_bytes()[..at.span().start.min(text.len())];
+            Some(before.iter().filter(|&&byte| byte == b'\n').count() + 1)
+        };
+        // Settings may have put others in the place of those of the file.
+        if check.rule.len() == self.check.rule.len() {
+            let rules = self.check.rule.iter_mut().zip(&check.rule);
+            rules.for_each(|(rule, at)| rule.line = line(at));
+        }
+        if check.waive.len() == self.check.waive.len() {
+            let waivers = self.check.waive.iter_mut().zip(&check.waive);
+            waivers.for_each(|(waiver, at)| waiver.line = line(at));
+        }
     }
 
     /// Reads a configuration from JSON, for programs that build one. `overrides` is a table of
@@ -427,6 +460,7 @@ impl Config {
         beside(&mut self.model.ca);
         beside(&mut self.train.save);
         beside(&mut self.report.out);
+        beside(&mut self.check.baseline);
         self.model.spec = self.model.spec.take().map(|spec| spec.beside(folder));
     }
 
@@ -619,7 +653,54 @@ mod tests {
                     let path = [path, &[key]].concat();
                     self.gather(root, &path, &format!("{place}/{name}"));
                 }
+                // One table of a list stands for all of them, as if it were the only one.
+                if let Some(first) = value.as_array().and_then(|list| list.first()?.as_table()) {
+                    let known = unknown_in_list(root, path, key);
+                    let place = format!("{place}/{key}");
+                    self.known.entry(place.clone()).or_default().extend(known);
+                    let shown = self.shown.entry(place).or_default();
+                    shown.extend(first.keys().cloned());
+                    let others = value.as_array().into_iter().flatten().skip(1);
+                    let others = others.filter_map(toml::Value::as_table);
+                    shown.extend(others.flat_map(|table| table.keys().cloned()));
+                }
             }
+        }
+    }
+
+    /// The keys that a table in a list may have.
+    fn unknown_in_list(root: &toml::Table, path: &[&str], key: &str) -> Vec<String> {
+        let mut changed = root.clone();
+        let table = path.iter().fold(&mut changed, |table, key| {
+            table[*key].as_table_mut().expect("a path of tables")
+        });
+        let strange: toml::Table = [("unheard-of".to_owned(), 1.into())].into_iter().collect();
+        table.insert(key.to_owned(), vec![toml::Value::from(strange)].into());
+        let error = Config::deserialize(changed).expect_err("an unknown key is refused");
+        let fields = error
+            .message()
+            .split("expected")
+            .nth(1)
+            .expect("known keys")
+            .to_owned();
+        fields
+            .split('`')
+            .skip(1)
+            .step_by(2)
+            .map(str::to_owned)
+            .collect()
+    }
+
+    #[test]
+    fn rules_and_waivers_know_their_lines() {
+        let text = "[check]\non-undecided = \"fail\"\n\n[[check.rule]]\nname = \"a\"\n\n\n[[check.rule]]\nname = \"b\"\n[[check.waive]]\nid = \"c\"\nuntil = 2026-01-31\n";
+        for settings in [vec![], vec!["audit.support=0.1".to_owned()]] {
+            let config = Config::parse("facts.toml", text, &settings).unwrap();
+            let lines: Vec<Option<usize>> =
+                config.check.rule.iter().map(|rule| rule.line).collect();
+            assert_eq!(lines, [Some(4), Some(8)]);
+            assert_eq!(config.check.waive[0].line, Some(10));
+            assert_eq!(config.check.waive[0].until.as_deref(), Some("2026-01-31"));
         }
     }
 
@@ -631,7 +712,7 @@ mod tests {
         keys.gather(&reference, &[], "");
         assert_eq!(keys.known, keys.shown);
         let places = keys.known.into_keys().collect::<Vec<_>>().join(" ");
-        let expected = " /audit /data /data/cut/* /evidence /features/* /label /model";
+        let expected = " /audit /check /check/rule /check/waive /data /data/cut/* /evidence /features/* /label /model";
         assert_eq!(places, format!("{expected} /protected/* /report /train"));
     }
 
