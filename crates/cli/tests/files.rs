@@ -279,6 +279,17 @@ fn a_damaged_audit_is_refused() {
             "{key}: {errors}"
         );
     }
+    let cost =
+        |audit: &mut Value| audit["audit"]["subgroups"][0]["actions"][0]["cost"] = (-1.0).into();
+    assert!(message(&cost).contains("subgroups[0] has counts or actions"));
+    let people = |audit: &mut Value| audit["audit"]["groups"][0]["people"] = 1.into();
+    assert!(message(&people).contains("has more affected than people"));
+    let p = |audit: &mut Value| {
+        let tested = audit["evidence"]["tests"][0]["tested"].as_array_mut();
+        let tested = tested.unwrap().iter_mut().find(|t| t.is_object());
+        tested.unwrap()["p"] = 5.0.into();
+    };
+    assert!(message(&p).contains("is not between 0 and 1"));
     assert!(message(&|audit| audit["version"] = 7.into()).contains("version 7"));
     assert!(message(&|audit| *audit = serde_json::json!({"a": 1})).contains("not a saved audit"));
     let packed = std::fs::read(out.join("audit.json.gz")).unwrap();

@@ -207,3 +207,74 @@ fn a_folder_that_cannot_be_is_noticed_before_the_audit() {
     assert_eq!(output.status.code(), Some(5), "{}", said(&output));
     assert!(!mark.exists(), "the model was started");
 }
+
+#[test]
+fn a_model_that_overflows_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.json");
+    let text = std::fs::read_to_string(example().join("model.json")).unwrap();
+    let mut model: serde_json::Value = serde_json::from_str(&text).unwrap();
+    for coefficients in model["levels"].as_object_mut().unwrap().values_mut() {
+        for coefficient in coefficients.as_object_mut().unwrap().values_mut() {
+            *coefficient = 1.5e308.into();
+        }
+    }
+    std::fs::write(&path, model.to_string()).unwrap();
+    let mut command = facts();
+    command.args([
+        "audit",
+        "-q",
+        "people.csv",
+        "-p",
+        "sex",
+        "--favourable",
+        "1",
+    ]);
+    let output = command.arg("-m").arg(&path).output().unwrap();
+    assert_eq!(output.status.code(), Some(4), "{}", said(&output));
+    assert!(
+        said(&output).contains("the score overflows"),
+        "{}",
+        said(&output)
+    );
+}
+
+/// Two inputs of one name would both get the same column.
+#[test]
+fn a_model_with_two_inputs_of_one_name_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let fixtures =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../models/tests/support/trees_fixture");
+    let text = std::fs::read_to_string(fixtures.join("lightgbm.txt")).unwrap();
+    let names = text
+        .lines()
+        .find(|line| line.starts_with("feature_names="))
+        .unwrap();
+    let (_, listed) = names.split_once('=').unwrap();
+    let mut listed: Vec<&str> = listed.split(' ').collect();
+    listed[1] = listed[0];
+    let lightgbm = text.replace(names, &format!("feature_names={}", listed.join(" ")));
+
+    let text = std::fs::read_to_string(fixtures.join("xgboost.json")).unwrap();
+    let mut model: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let names = &mut model["learner"]["feature_names"];
+    names[1] = names[0].clone();
+    for (name, text) in [
+        ("lightgbm:m.txt", lightgbm),
+        ("xgboost:m.json", model.to_string()),
+    ] {
+        let (kind, file) = name.split_once(':').unwrap();
+        let path = folder.path().join(file);
+        std::fs::write(&path, text).unwrap();
+        let spec = format!("{kind}:{}", path.display());
+        let mut command = facts();
+        command.args(["audit", "-q", "people.csv", "-p", "sex", "-m", &spec]);
+        let output = command.output().unwrap();
+        assert_eq!(output.status.code(), Some(4), "{}", said(&output));
+        assert!(
+            said(&output).contains("twice; fit the model"),
+            "{}",
+            said(&output)
+        );
+    }
+}

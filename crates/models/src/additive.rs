@@ -201,7 +201,24 @@ impl AdditiveModel {
                 adds: adds.collect::<Result<_, ModelError>>()?,
             });
         }
+        self.refuse_overflow(&terms, columns)?;
         Ok(terms)
+    }
+
+    /// Fails if some row's sum would be too large for a number: whatever it is compared with would be wrong.
+    fn refuse_overflow(&self, terms: &[Term], columns: &[&Column]) -> Result<(), ModelError> {
+        let mut most = self.intercept.abs();
+        for term in terms {
+            most += term.adds.iter().fold(0.0, |most, add| add.abs().max(most));
+            if !most.is_finite() {
+                let why = "its coefficients are so large that the score overflows; scale them down";
+                return Err(ModelError::column(
+                    columns[term.column].name(),
+                    why.to_owned(),
+                ));
+            }
+        }
+        Ok(())
     }
 
     /// What a missing value adds, if this is one and the model knows it.

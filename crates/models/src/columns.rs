@@ -328,3 +328,17 @@ fn spelled(name: &str) -> String {
     let digit = name.starts_with(|c: char| c.is_ascii_digit());
     digit.then_some('_').into_iter().chain(letters).collect()
 }
+
+/// Fails if a model's file calls two inputs by the same name: the table has one column for them.
+pub(crate) fn refuse_repeated(key: &str, names: &[impl AsRef<str>]) -> Result<(), String> {
+    let mut known = std::collections::HashSet::new();
+    let repeated = names
+        .iter()
+        .map(AsRef::as_ref)
+        .find(|&name: &&str| !known.insert(name));
+    repeated.map_or(Ok(()), |name| {
+        Err(format!(
+            "`{key}` has `{name}` twice; fit the model with a name for each column"
+        ))
+    })
+}

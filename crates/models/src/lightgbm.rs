@@ -259,6 +259,7 @@ impl<'a> Features<'a> {
             )
             .into());
         }
+        crate::columns::refuse_repeated("feature_names=", &names)?;
         let infos = header.text("feature_infos").unwrap_or_default();
         let mut infos: Vec<Info> = infos.split_ascii_whitespace().map(Info::read).collect();
         infos.resize_with(names.len(), || Info::Nothing);

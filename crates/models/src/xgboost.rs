@@ -264,6 +264,7 @@ impl Learner {
             )
             .into());
         }
+        crate::columns::refuse_repeated("feature_names", &self.feature_names)?;
         let (forest, weights) = match self.gradient_booster {
             Booster {
                 name,

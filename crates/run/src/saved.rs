@@ -3,6 +3,7 @@
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
+use facts_engine::evidence::Tested;
 use facts_report::{EARLIEST_VERSION, FORMS, Record, Report, Showing, VERSION};
 use flate2::Compression;
 use flate2::read::MultiGzDecoder;
@@ -110,6 +111,21 @@ pub fn unpacked(name: &str, mut bytes: Vec<u8>) -> Result<Record, Failure> {
             .as_ref()
             .map_or(Ok(()), |a| a.check(&record.audit))
     });
+    let whole = whole.and_then(|()| check_tests(&record));
     whole.map_err(|why| Failure::data(format!("{name}: the saved audit is damaged: {why}")))?;
     Ok(record)
+}
+
+/// Whether the tests of an audit that came from elsewhere can be true.
+fn check_tests(record: &Record) -> Result<(), String> {
+    for tests in record.evidence.iter().flat_map(|evidence| &evidence.tests) {
+        let wrong = |tested: &Option<_>| tested.is_some_and(|t: Tested| !t.holds_together());
+        if let Some(s) = tests.tested.iter().position(wrong) {
+            return Err(format!(
+                "evidence: a p-value of subgroups[{s}] by {} is not between 0 and 1",
+                tests.definition
+            ));
+        }
+    }
+    Ok(())
 }

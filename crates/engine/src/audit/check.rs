@@ -14,6 +14,10 @@ impl Audit {
         if groups < 2 {
             return Err("fewer than two groups are compared".to_owned());
         }
+        if let Some(group) = self.groups.iter().find(|g| g.affected > g.people) {
+            let name = &group.name;
+            return Err(format!("group {name} has more affected than people"));
+        }
         for feature in &self.features {
             let within = |level: u32| (level as usize) < feature.levels.len();
             if !feature.missing.is_none_or(within) {

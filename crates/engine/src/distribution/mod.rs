@@ -197,6 +197,7 @@ impl Subgroup {
             (action.change as usize) < changes
                 && (action.cost_level as usize) < levels
                 && action.cost.is_finite()
+                && action.cost >= 0.0
         });
         let within = |counts: &[Count]| {
             let rows = counts.chunks_exact(groups.max(1));

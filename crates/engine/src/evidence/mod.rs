@@ -156,6 +156,12 @@ pub struct Tested {
 }
 
 impl Tested {
+    /// Whether the p-values of a test that came from elsewhere are probabilities.
+    pub fn holds_together(&self) -> bool {
+        let all = [self.p, self.family_wise, self.false_discovery];
+        all.iter().all(|p| (0.0..=1.0).contains(p))
+    }
+
     /// Whether a finding passes at α: whether its family-wise p-value is at most that. Nothing else
     /// decides it, whoever asks.
     pub fn passes(&self, alpha: f64) -> bool {
