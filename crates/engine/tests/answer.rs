@@ -358,6 +358,24 @@ fn assert_same_people(asked: &Asked, fast: &Answered, slow: &SlowAnswer, audit: 
 fn assert_compared(people: &[GroupPeople], open: &[SlowShare]) {
     let shares: Vec<Share> = people.iter().map(|one| one.open().unwrap()).collect();
     let found = Compared::new(&shares, 1.96).unwrap();
+    let at_cost = |cost: f64| {
+        let within: Vec<Share> = (people.iter())
+            .map(|one| one.open_within(cost).unwrap())
+            .collect();
+        Compared::new(&within, 1.96).unwrap().difference
+    };
+    let costs = || (people.iter()).flat_map(|one| one.ways.iter().flatten().map(|at| at.cost));
+    match Compared::widest(people, 0.05) {
+        None => assert_eq!(costs().count(), 0),
+        Some((cost, widest)) => {
+            close(widest.difference, at_cost(cost), "widest");
+            for other in costs() {
+                let gap = at_cost(other);
+                assert!(gap <= widest.difference + 1e-9);
+                assert!(other >= cost || gap < widest.difference);
+            }
+        }
+    }
     let value = |g: usize| open[g].value();
     for g in 0..open.len() {
         assert!(value(found.worst) <= value(g) && value(g) <= value(found.best));

@@ -255,3 +255,26 @@ fn numbers_are_said_so_that_they_are_true() {
         ]
     );
 }
+
+#[test]
+fn groups_called_by_numbers_are_told_with_their_attribute() {
+    let mut record = record(|sex, years| sex == "M" || years > 10, true);
+    record.protected = vec!["SEX".to_owned()];
+    for (group, name) in record.audit.groups.iter_mut().zip(["2", "1"]) {
+        name.clone_into(&mut group.name);
+    }
+    let report = Report::new(&record).unwrap();
+    let answered = report.answered().unwrap();
+    assert_eq!(words::verdict(&answered), "Unfair, against SEX = 2");
+    let headline = words::headline(&answered);
+    assert!(headline.contains("of 100 with SEX = 2 "), "{headline}");
+    assert!(headline.contains("of 100 with SEX = 1"), "{headline}");
+    let story = &answered.stories()[0];
+    assert!(
+        story.sentence.contains(" with SEX = 2 at a loss"),
+        "{}",
+        story.sentence
+    );
+    // Data keep the value itself.
+    assert_eq!(story.against, "2");
+}

@@ -129,6 +129,29 @@ impl Compared {
             ratio_interval: (high.part > 0).then(|| ratio_interval(*low, *high, z)),
         })
     }
+
+    /// The cost at which the shares of the refused who have a way lie farthest apart, the cheapest such
+    /// cost, and how they compare there; none if nobody has a way, or counts are suppressed. Intervals hold
+    /// at all costs together but in a share `alpha`, since the cost was chosen by looking at all of them.
+    pub fn widest(people: &[GroupPeople], alpha: f64) -> Option<(f64, Self)> {
+        let mut costs: Vec<f64> = Vec::new();
+        for group in people {
+            costs.extend(group.ways.as_ref()?.iter().map(|ways| ways.cost));
+        }
+        costs.sort_by(f64::total_cmp);
+        costs.dedup();
+        let each = alpha / costs.len().max(1) as f64;
+        let mut widest: Option<(f64, Self)> = None;
+        for cost in costs {
+            let within = people.iter().map(|group| group.open_within(cost));
+            let compared = Self::at(&within.collect::<Option<Vec<Share>>>()?, each)?;
+            // Rounding does not decide between equal gaps.
+            if widest.is_none_or(|(_, w)| compared.difference > w.difference + 1e-12) {
+                widest = Some((cost, compared));
+            }
+        }
+        widest
+    }
 }
 
 /// The ratio of two shares, from the Wilson interval of each (Donner and Zou 2012).

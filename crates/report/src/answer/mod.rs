@@ -181,6 +181,28 @@ impl Answered<'_> {
         self.report.record.audit.groups[g].name.trim()
     }
 
+    /// What a group is called in words: by its name, or by attribute and value where the name is a bare
+    /// number, which says nothing in a sentence.
+    pub fn called(&self, g: usize) -> String {
+        let name = self.group(g);
+        match self.report.record.protected.as_slice() {
+            [attribute] if name.parse::<f64>().is_ok() => {
+                format!("{} = {name}", attribute.trim())
+            }
+            _ => name.to_owned(),
+        }
+    }
+
+    /// The same after a number of people: `14 of 100 Female`, `14 of 100 with SEX = 2`.
+    pub fn people_of(&self, g: usize) -> String {
+        let called = self.called(g);
+        if called == self.group(g) {
+            called
+        } else {
+            format!("with {called}")
+        }
+    }
+
     /// The level α that the evidence was gathered at, or the usual one.
     fn alpha(&self) -> f64 {
         let evidence = self.report.record.evidence.as_ref();

@@ -155,7 +155,8 @@ pub(crate) fn people(answered: &Answered<'_>, groups: usize) -> Grid {
         .flat_map(|people| &people.ways);
     let dearest = dearest.flatten().map(|ways| ways.cost).fold(0.0, f64::max);
     let rows = answered.people();
-    for (row, group) in rows.iter().zip(&answered.answer.people).take(groups) {
+    let numbered = rows.iter().zip(&answered.answer.people).enumerate();
+    for (g, (row, group)) in numbered.take(groups) {
         let open = group.open();
         let interval = row.open_interval.map(|interval| {
             format!(
@@ -166,7 +167,7 @@ pub(crate) fn people(answered: &Answered<'_>, groups: usize) -> Grid {
             )
         });
         grid.row([
-            row.group.clone(),
+            answered.called(g),
             count(row.people),
             count(row.refused),
             words::short_percent(group.burden().ratio()),

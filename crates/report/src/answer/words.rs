@@ -20,7 +20,7 @@ pub fn verdict(answered: &Answered<'_>) -> String {
     match &answered.answer.verdict {
         None => "Not tested".to_owned(),
         Some(Verdict::Unfair { against, .. }) => {
-            let names: Vec<&str> = against.iter().map(|&g| answered.group(g)).collect();
+            let names: Vec<String> = against.iter().map(|&g| answered.called(g)).collect();
             match names.as_slice() {
                 [] => "Unfair".to_owned(),
                 names => format!("Unfair, against {}", listed(names, "and")),
@@ -32,33 +32,46 @@ pub fn verdict(answered: &Answered<'_>) -> String {
     }
 }
 
-/// Who has a way out, in one sentence that can be quoted.
+/// How much wider the gap at some cost must be than the gap in who has a way at all, to be told beside it.
+const WIDER: f64 = 0.05;
+
+/// Who has a way out, in a sentence that can be quoted; and at which cost the groups lie farthest apart, if
+/// that says more and is more than chance.
 pub fn headline(answered: &Answered<'_>) -> String {
-    let Some(compared) = answered.compared() else {
-        let open = answered
-            .answer
-            .people
-            .first()
-            .and_then(|people| people.open());
-        return match open {
-            Some(open) => format!(
-                "Of the people this model refuses, {} in each group could get a yes by a change.",
-                of_100(open)
-            ),
-            None => "Too few people have a way out to tell how many.".to_owned(),
-        };
+    let people = &answered.answer.people;
+    let open = |g: usize| people[g].open().map_or_else(String::new, of_100);
+    let compared = answered.compared();
+    let whole = match (&compared, people.first().and_then(|people| people.open())) {
+        (Some(compared), _) => format!(
+            "Of the people this model refuses, {} {} could get a yes by a change, and {} {}.",
+            open(compared.worst),
+            answered.people_of(compared.worst),
+            open(compared.best),
+            answered.people_of(compared.best),
+        ),
+        (None, Some(open)) => format!(
+            "Of the people this model refuses, {} in each group could get a yes by a change.",
+            of_100(open)
+        ),
+        (None, None) => return "Too few people have a way out to tell how many.".to_owned(),
     };
-    let open = |g: usize| {
-        let open = answered.answer.people[g].open();
-        open.map_or_else(String::new, of_100)
-    };
-    format!(
-        "Of the people this model refuses, {} {} could get a yes by a change, and {} {}.",
-        open(compared.worst),
-        answered.group(compared.worst),
-        open(compared.best),
-        answered.group(compared.best),
-    )
+    let difference = compared.map_or(0.0, |compared| compared.difference);
+    let telling =
+        |at: &Compared| at.difference >= difference + WIDER && at.difference_interval.low > 0.0;
+    match Compared::widest(people, answered.alpha()) {
+        Some((cost, at)) if telling(&at) => {
+            let within = |g: usize| people[g].open_within(cost).map_or_else(String::new, of_100);
+            format!(
+                "{whole} By a change that costs at most {}, it is {} {} and {} {}.",
+                number(cost),
+                within(at.worst),
+                answered.people_of(at.worst),
+                within(at.best),
+                answered.people_of(at.best),
+            )
+        }
+        _ => whole,
+    }
 }
 
 /// What the verdict rests on.
@@ -77,7 +90,7 @@ pub fn reason(answered: &Answered<'_>) -> String {
             let lost = |g: usize| answered.answer.at_a_loss(g).round() as u64;
             let lost: Vec<String> = (against.iter())
                 .filter(|&&g| lost(g) > 0)
-                .map(|&g| format!("{} {}", count(lost(g)), answered.group(g)))
+                .map(|&g| format!("{} {}", count(lost(g)), answered.people_of(g)))
                 .collect();
             let lost = match lost.as_slice() {
                 [] => String::new(),
@@ -105,7 +118,7 @@ pub fn reason(answered: &Answered<'_>) -> String {
         Some(Verdict::CannotTell { gap, too_small }) => {
             let groups: Vec<String> = (too_small.iter())
                 .map(|group| {
-                    let name = answered.group(group.group);
+                    let name = answered.people_of(group.group);
                     format!(
                         "{} of the refused {name}",
                         short_percent(group.covered.ratio())
@@ -136,8 +149,8 @@ pub const NOT_SAID: &str = "The verdict is about this model's answers to these p
 /// How the least open group compares with the most open.
 pub fn ratio(answered: &Answered<'_>, compared: &Compared) -> Option<String> {
     let (ratio, interval) = (compared.ratio?, compared.ratio_interval?);
-    let worst = answered.group(compared.worst);
-    let best = answered.group(compared.best);
+    let worst = answered.called(compared.worst);
+    let best = answered.called(compared.best);
     Some(format!(
         "Recourse ratio {ratio:.2}, {worst} to {best} (95% interval {:.2} to {}): {}.",
         interval.low,
@@ -168,13 +181,13 @@ pub fn story(answered: &Answered<'_>, place: usize, story: &Story) -> String {
     } else {
         "the other refused people"
     };
-    let worse = answered.group(story.worse_off);
+    let worse = answered.people_of(story.worse_off);
     format!(
         "Of {others} whose {}, {} would turn the answer for {} {} and {} {worse}: {} {worse} at a loss (at least {}).",
         predicate(audit, story),
         changes(audit, story),
         of_100(story.told[story.better_off]),
-        answered.group(story.better_off),
+        answered.people_of(story.better_off),
         of_100(story.told[story.worse_off]),
         count(story.loss.people.round() as u64),
         count(story.loss.at_least.floor().max(1.0) as u64),
@@ -276,8 +289,8 @@ fn in_words(feature: &Levels, from: Option<u32>, to: &[u32]) -> String {
 pub fn why(answered: &Answered<'_>, story: &Story) -> Option<String> {
     let why = story.why.as_ref()?;
     let protected = answered.report.record.protected.join(" and ");
-    let worse = answered.group(story.worse_off);
-    let better = answered.group(story.better_off);
+    let worse = answered.people_of(story.worse_off);
+    let better = answered.people_of(story.better_off);
     let parts = match why.composition {
         Some(composition) => {
             let features: Vec<&str> = (why.strata.iter())

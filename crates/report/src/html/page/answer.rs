@@ -190,7 +190,7 @@ fn people(answered: &Answered<'_>) -> Vec<PeopleLine> {
                 )
             }),
         median: row.median_cost.map_or_else(|| "–".to_owned(), number),
-        name: row.group,
+        name: answered.called(g),
     })
     .collect()
 }
@@ -206,12 +206,14 @@ fn overall(answered: &Answered<'_>) -> Option<Curve> {
     let at = |&cost: &f64| people.iter().map(|group| group.open_within(cost)).collect();
     let shares: Vec<Vec<Share>> = costs.iter().map(at).collect::<Option<_>>()?;
     let caption = "Refused people who have a way out, by what it costs at most".to_owned();
-    Curve::new(caption, &names(answered), &costs, &shares, None)
+    let names = names(answered);
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    Curve::new(caption, &names, &costs, &shares, None)
 }
 
-fn names<'a>(answered: &'a Answered<'_>) -> Vec<&'a str> {
+fn names(answered: &Answered<'_>) -> Vec<String> {
     let groups = 0..answered.answer.people.len();
-    groups.map(|g| answered.group(g)).collect()
+    groups.map(|g| answered.called(g)).collect()
 }
 
 fn story_part(answered: &Answered<'_>, story: &Story, row: StoryRow) -> StoryPart {
@@ -256,12 +258,13 @@ fn story_part(answered: &Answered<'_>, story: &Story, row: StoryRow) -> StoryPar
         groups: (row.groups.into_iter().enumerate())
             .map(|(g, group)| StoryPeople {
                 mark: g % MARKS,
-                name: group.group,
+                name: answered.called(g),
                 rate: Rate::new(group.with_a_way, group.people),
             })
             .collect(),
         curve: shares.filter(|_| full).and_then(|shares| {
-            let (names, cost) = (names(answered), Some(story.cost));
+            let (called, cost) = (names(answered), Some(story.cost));
+            let names: Vec<&str> = called.iter().map(String::as_str).collect();
             Curve::new(caption, &names, &subgroup.cost_levels, &shares, cost)
         }),
         why: (row.why.as_ref().zip(row.why_sentence))
@@ -356,8 +359,8 @@ fn drivers(answered: &Answered<'_>) -> Option<DriversPart> {
         open: [row.worse, row.better].map(|share| words::short_percent(share.ratio())),
     };
     Some(DriversPart {
-        worse: answered.group(drivers.worse_off).to_owned(),
-        better: answered.group(drivers.better_off).to_owned(),
+        worse: answered.called(drivers.worse_off),
+        better: answered.called(drivers.better_off),
         gap: words::points(drivers.gap),
         predicates: count(drivers.predicates as u64),
         rows: shown
