@@ -75,6 +75,7 @@ fn adult_record() -> Record {
             sha256: Some(
                 "7d0e5f7c1f0a44f2f6a1c7b1f3f1f0a7e6f6a2d1b9a0c8e7d6c5b4a392817060".to_owned(),
             ),
+            files: Vec::new(),
         },
         model: ModelOrigin {
             spec: "linear:model.json".to_owned(),

@@ -232,7 +232,7 @@ pub enum Error {
     },
     /// More people than can be counted.
     #[error(
-        "the weights up to row {0} add up to more than {most} people, which cannot be counted; divide them by their common factor",
+        "the weights add up to more than {most} people, which cannot be counted (at row {0} or a later one); divide them by their common factor",
         most = u64::MAX
     )]
     TooManyPeople(u64),

@@ -38,6 +38,15 @@ impl Rows {
         &self.codes[number * self.width..(number + 1) * self.width]
     }
 
+    /// The codes of all rows, column by column.
+    pub(crate) fn by_column(&self) -> Vec<Vec<u32>> {
+        let column = |at: usize| {
+            let codes = self.codes.iter().skip(at).step_by(self.width);
+            codes.copied().collect()
+        };
+        (0..self.width).map(column).collect()
+    }
+
     /// The number of a row, and whether it is new.
     pub(crate) fn insert(&mut self, row: &[u32]) -> (usize, bool) {
         debug_assert_eq!(row.len(), self.width);
@@ -75,5 +84,6 @@ mod tests {
         assert_eq!(rows.insert(&[1, 2]), (0, false));
         assert_eq!(rows.row(1), [2, 1]);
         assert_eq!(rows.len(), 2);
+        assert_eq!(rows.by_column(), [[1, 2], [2, 1]]);
     }
 }

@@ -655,7 +655,7 @@ fn people_beyond_counting_are_an_error() {
     };
     assert!(declaration().read([&people]).is_ok());
     let error = declaration().read([&people, &people]).unwrap_err();
-    let start = "the weights up to row 3 add up to more than 18446744073709551615 people";
+    let start = "the weights add up to more than 18446744073709551615 people, which cannot be counted (at row 2 or a later one)";
     assert!(error.to_string().starts_with(start), "{error}");
 }
 

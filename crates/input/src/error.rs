@@ -43,6 +43,29 @@ pub enum InputError {
     /// The path is a folder.
     #[error("{0} is a folder; name one file in it")]
     Folder(String),
+    /// A folder, a glob or a list without a file in it.
+    #[error(
+        "{0}: no files are there; check the path, which starts from the current folder (files whose names begin with a dot or an underscore are not read)"
+    )]
+    NoFiles(String),
+    /// A pattern that is none.
+    #[error("{pattern} is no pattern for file names: {why}; write it as in 'parts/*.parquet'")]
+    BadGlob {
+        /// The pattern.
+        pattern: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// A part of a table that does not go with the first.
+    #[error(
+        "{part} is no part of this table: {difference}; take it out, or write all parts with the same columns and types"
+    )]
+    PartDiffers {
+        /// The file.
+        part: String,
+        /// What is different.
+        difference: String,
+    },
     /// The operating system gave up on the file.
     #[error("{file} could not be read: {cause}")]
     Io {

@@ -42,6 +42,7 @@ mod format;
 mod guard;
 mod ipc;
 mod parquet;
+mod parts;
 mod source;
 
 use std::num::NonZeroUsize;
@@ -51,6 +52,7 @@ use arrow_schema::SchemaRef;
 
 pub use error::{InputError, Place};
 pub use format::Format;
+pub use parts::{Part, PartsTable, open_parts, parts};
 pub use source::Source;
 
 use source::Input;
@@ -69,6 +71,9 @@ pub struct Options {
     /// The most rows in a batch. Arrow files keep the batches they were
     /// written with.
     pub batch_rows: NonZeroUsize,
+    /// Whether texts may come as dictionaries where the file numbers them,
+    /// whatever type they were written with: for readers who number them anyway.
+    pub numbered_texts: bool,
     /// What a CSV file leaves open. The other formats do not look at it.
     pub csv: csv::CsvOptions,
 }
@@ -79,6 +84,7 @@ impl Default for Options {
             format: None,
             columns: None,
             batch_rows: DEFAULT_BATCH_ROWS,
+            numbered_texts: false,
             csv: csv::CsvOptions::default(),
         }
     }
@@ -103,13 +109,32 @@ pub fn open(source: impl Into<Source>, options: &Options) -> Result<Table, Input
     if head.is_empty() {
         return Err(InputError::Empty(name));
     }
-    let (schema, batches) = match format::detect(&name, &head, options.format)? {
+    opened(name, &head, input, options)?.starting()
+}
+
+/// Opens one part of a table; none if the file is empty, as that of a part
+/// without rows may be.
+fn open_possibly_empty(source: Source, options: &Options) -> Result<Option<Table>, InputError> {
+    let (name, mut input) = Input::open(source)?;
+    let head = input.head().map_err(|e| InputError::io(&name, e))?;
+    if head.is_empty() {
+        return Ok(None);
+    }
+    opened(name, &head, input, options).map(Some)
+}
+
+fn opened(name: String, head: &[u8], input: Input, options: &Options) -> Result<Table, InputError> {
+    let (schema, batches) = match format::detect(&name, head, options.format)? {
         Format::Csv => csv::open(&name, input, options)?,
         Format::Parquet => parquet::open(&name, input, options)?,
         Format::ArrowFile => ipc::open_file(&name, input, options)?,
         Format::ArrowStream => ipc::open_stream(&name, input, options)?,
     };
-    Table::starting(name, schema, batches)
+    Ok(Table {
+        name,
+        schema,
+        batches,
+    })
 }
 
 impl Table {
@@ -124,17 +149,15 @@ impl Table {
     }
 
     /// Reads up to the first batch that has rows, and puts it back.
-    fn starting(name: String, schema: SchemaRef, batches: Batches) -> Result<Self, InputError> {
+    fn starting(mut self) -> Result<Self, InputError> {
+        let batches = std::mem::replace(&mut self.batches, Box::new(std::iter::empty()));
         let mut batches = batches.filter(|batch| !matches!(batch, Ok(b) if b.num_rows() == 0));
         let first = match batches.next() {
             Some(first) => first?,
-            None => return Err(InputError::NoRows(name)),
+            None => return Err(InputError::NoRows(self.name)),
         };
-        Ok(Self {
-            name,
-            schema,
-            batches: Box::new(std::iter::once(Ok(first)).chain(batches)),
-        })
+        self.batches = Box::new(std::iter::once(Ok(first)).chain(batches));
+        Ok(self)
     }
 }
 

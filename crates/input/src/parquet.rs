@@ -1,9 +1,15 @@
 //! Parquet files. Columns keep the Arrow types they were written with, so a
 //! dictionary stays a dictionary; the engine takes strings in all their forms.
 
-use arrow_schema::{ArrowError, SchemaRef};
+use std::sync::Arc;
+
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
+    ParquetRecordBatchReaderBuilder,
+};
+use parquet::file::metadata::ParquetMetaData;
 use parquet::file::reader::ChunkReader;
 
 use crate::columns;
@@ -30,8 +36,15 @@ fn open_chunks(
     options: &Options,
 ) -> Result<(SchemaRef, Batches), InputError> {
     let broken = |cause| undecodable(file, cause);
-    let builder = guarded(|| Ok(ParquetRecordBatchReaderBuilder::try_new(chunks)?))
-        .map_err(broken)?
+    let metadata = guarded(|| {
+        let plain = ArrowReaderMetadata::load(&chunks, ArrowReaderOptions::new())?;
+        match options.numbered_texts {
+            true => numbered(plain),
+            false => Ok(plain),
+        }
+    })
+    .map_err(broken)?;
+    let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(chunks, metadata)
         .with_batch_size(options.batch_rows.get());
     let names = columns::names(builder.schema());
     columns::refuse_duplicates(file, &names)?;
@@ -48,6 +61,49 @@ fn open_chunks(
         .map(|at| in_file_order.partition_point(|before| before < at))
         .collect();
     Ok((schema.into(), batches(file, reader, order)))
+}
+
+/// Texts that the file numbers in dictionaries throughout are handed over so: each is then looked at once
+/// a page and not once a row.
+fn numbered(plain: ArrowReaderMetadata) -> Result<ArrowReaderMetadata, ArrowError> {
+    let schema = plain.schema();
+    let leaf = |name: &str| {
+        let leaves = plain.parquet_schema().columns().iter();
+        let mut leaves = leaves
+            .enumerate()
+            .filter(|(_, leaf)| leaf.path().string() == name);
+        leaves.next().map(|(place, _)| place)
+    };
+    let field = |field: &Arc<Field>| {
+        let text = matches!(field.data_type(), DataType::Utf8 | DataType::LargeUtf8);
+        match leaf(field.name()) {
+            Some(place) if text && has_dictionaries(plain.metadata(), place) => {
+                let numbers = Box::new(DataType::Int32);
+                let texts = Box::new(field.data_type().clone());
+                let numbered = DataType::Dictionary(numbers, texts);
+                Arc::new(field.as_ref().clone().with_data_type(numbered))
+            }
+            _ => Arc::clone(field),
+        }
+    };
+    let fields: Vec<Arc<Field>> = schema.fields().iter().map(field).collect();
+    let schema = Schema::new_with_metadata(fields, schema.metadata().clone());
+    let options = ArrowReaderOptions::new().with_schema(Arc::new(schema));
+    Ok(ArrowReaderMetadata::try_new(
+        Arc::clone(plain.metadata()),
+        options,
+    )?)
+}
+
+/// Whether every row group has a dictionary for a column. A writer gives up its dictionary where a column
+/// has very many values; the rest is read all the same, only not as fast.
+fn has_dictionaries(metadata: &ParquetMetaData, leaf: usize) -> bool {
+    let groups = metadata.row_groups();
+    !groups.is_empty()
+        && groups.iter().all(|group| {
+            (group.columns().get(leaf))
+                .is_some_and(|chunk| chunk.dictionary_page_offset().is_some())
+        })
 }
 
 fn batches(file: &str, reader: ParquetRecordBatchReader, order: Vec<usize>) -> Batches {

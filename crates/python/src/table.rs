@@ -78,7 +78,11 @@ impl Table {
 
 impl Table {
     fn new(py: Python<'_>, batches: &[RecordBatch], name: String) -> PyResult<Self> {
-        let origin = Origin { name, sha256: None };
+        let origin = Origin {
+            name,
+            sha256: None,
+            files: Vec::new(),
+        };
         let inner = py.detach(|| facts_run::Table::of(batches, origin));
         let inner = inner.map_err(|error| failure::raise(py, &error))?;
         Ok(Self { inner })

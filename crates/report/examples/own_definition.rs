@@ -93,6 +93,7 @@ pub(crate) fn record() -> Result<Record, Box<dyn Error>> {
         data: Origin {
             name: "sixty people".to_owned(),
             sha256: None,
+            files: Vec::new(),
         },
         model: ModelOrigin {
             spec: "a function".to_owned(),

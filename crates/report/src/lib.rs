@@ -34,6 +34,7 @@ pub use self::forms::{FORMS, Form};
 pub use self::grid::{Grid, Side};
 pub use self::html::html;
 pub use self::record::{
-    BaseRate, BaseRates, EARLIEST_VERSION, ModelOrigin, Origin, Record, TrainingNote, VERSION,
+    BaseRate, BaseRates, EARLIEST_VERSION, FileOrigin, ModelOrigin, Origin, Record, TrainingNote,
+    VERSION,
 };
 pub use self::report::{Column, HEADLINES, Order, Report, Showing};

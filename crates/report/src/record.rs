@@ -93,8 +93,33 @@ impl Record {
 pub struct Origin {
     /// What it was called.
     pub name: String,
-    /// The SHA-256 of its bytes; none for what cannot be read twice, such as a pipe.
+    /// The SHA-256 of its bytes; none for what cannot be read twice, such as a pipe, and for several
+    /// files, which have one each.
     pub sha256: Option<String>,
+    /// The files that it is made of, in the order in which they were read, where there are several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<FileOrigin>,
+}
+
+/// One of several files that a table is made of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileOrigin {
+    /// Its path, from the folder that was named.
+    pub name: String,
+    /// How many rows it has.
+    pub rows: u64,
+    /// The SHA-256 of its bytes.
+    pub sha256: String,
+}
+
+impl Origin {
+    /// What can tell that two tables are of the same bytes: the hashes of its files; none if not known.
+    pub fn hashes(&self) -> Option<Vec<&str>> {
+        if self.files.is_empty() {
+            return self.sha256.as_deref().map(|hash| vec![hash]);
+        }
+        Some(self.files.iter().map(|file| file.sha256.as_str()).collect())
+    }
 }
 
 /// The model, and how to recognise it.

@@ -95,6 +95,7 @@ fn record(open: fn(sex: &str, years: i64) -> bool, tested: bool) -> Record {
         data: Origin {
             name: "people.csv".to_owned(),
             sha256: None,
+            files: Vec::new(),
         },
         model: ModelOrigin {
             spec: "a function".to_owned(),

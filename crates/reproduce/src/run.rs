@@ -220,6 +220,7 @@ fn stand_in(
     let origin = Origin {
         name: format!("a stand-in for {name}, {people} people"),
         sha256: None,
+        files: Vec::new(),
     };
     Table::of(&[rows], origin)?.prepared(data)
 }

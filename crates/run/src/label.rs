@@ -61,12 +61,11 @@ impl Label {
             .collect()
     }
 
-    /// The rows of a table whose outcome is known, each with whether it is favourable.
-    pub(crate) fn known(&self, label: &EncodedColumn) -> Vec<(usize, bool)> {
+    /// Whether the outcome of a distinct row is favourable, by its number; none where it is missing.
+    pub(crate) fn known(&self, label: &EncodedColumn) -> Vec<Option<bool>> {
         let outcomes = self.outcomes(label.column());
-        let rows = label.codes().iter().enumerate();
-        rows.filter_map(|(row, &code)| Some((row, outcomes[code as usize]?)))
-            .collect()
+        let codes = label.codes().iter();
+        codes.map(|&code| outcomes[code as usize]).collect()
     }
 
     /// How often the label is favourable in each group, among the people of the audit; none if that

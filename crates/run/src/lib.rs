@@ -33,4 +33,4 @@ pub use self::model::{FittedElsewhere, fit};
 pub use self::outlook::{GroupOutlook, Outlook, outlook};
 pub use self::run::{FromCode, TOOL, expected, run, run_with, today};
 pub use self::settings::call_settings;
-pub use self::table::Table;
+pub use self::table::{RowOrder, Table};

@@ -4,10 +4,10 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use arrow_array::RecordBatch;
-use facts_engine::population::{self, Bins, Edges, Value, View};
+use facts_engine::population::{self, Bins, Edges, TableReader, Value, View};
 use facts_input::csv::{CsvOptions, Duplicates, Encoding, Header};
-use facts_input::{Options, Source};
-use facts_report::Origin;
+use facts_input::{Options, Part, Source};
+use facts_report::{FileOrigin, Origin};
 use sha2::{Digest, Sha256};
 
 use crate::config;
@@ -22,25 +22,104 @@ pub struct Table {
     pub origin: Origin,
 }
 
+/// Whether a table knows which of its rows was which. Only a model that is fitted to some of the rows
+/// needs it; without it, memory follows the distinct rows and not the rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowOrder {
+    /// Kept: four bytes a row.
+    Kept,
+    /// Forgotten.
+    Forgotten,
+}
+
+impl RowOrder {
+    /// What an audit by this configuration needs.
+    pub fn needed(config: &config::Config) -> Self {
+        match config.is_train() {
+            true => Self::Kept,
+            false => Self::Forgotten,
+        }
+    }
+
+    fn reader(self) -> TableReader {
+        match self {
+            Self::Kept => TableReader::keeping_order(),
+            Self::Forgotten => TableReader::new(),
+        }
+    }
+}
+
 impl Table {
-    /// Reads a file, or standard input for `-`.
+    /// Reads a file, or standard input for `-`; or all files of a folder or a glob.
     pub fn read(path: &Path, data: &config::Data) -> Result<Self, Failure> {
+        Self::read_all(&[path.to_owned()], data, RowOrder::Kept)
+    }
+
+    /// Reads a table from all files that these paths mean: files, folders and globs.
+    pub fn read_all(
+        paths: &[PathBuf],
+        data: &config::Data,
+        order: RowOrder,
+    ) -> Result<Self, Failure> {
+        if let Some(parts) = facts_input::parts(paths)? {
+            return Self::read_parts(paths, parts, data, order);
+        }
+        let [path] = paths else {
+            return Err(Failure::usage("no table is named"));
+        };
         let name = path.display().to_string();
         let is_pipe = name == "-" || !path.is_file();
         // A path as it stands: a name such as `data:1.csv` is no prefix.
         let source = if name == "-" {
             Source::Stdin
         } else {
-            PathBuf::from(path).into()
+            path.clone().into()
         };
-        let table = Self::from_source(source, data)?;
+        let hashed: &[&Path] = if is_pipe { &[] } else { &[path] };
+        let (table, mut hashes) = hashing(hashed, || Self::from_source(source, data, order))?;
         let origin = Origin {
             name: path
                 .file_name()
                 .map_or(name.clone(), |name| name.to_string_lossy().into_owned()),
-            sha256: if is_pipe { None } else { Some(sha256(path)?) },
+            sha256: hashes.pop(),
+            files: Vec::new(),
         };
         Ok(Self { origin, ..table })
+    }
+
+    fn read_parts(
+        paths: &[PathBuf],
+        parts: Vec<Part>,
+        data: &config::Data,
+        order: RowOrder,
+    ) -> Result<Self, Failure> {
+        let files: Vec<PathBuf> = parts.iter().map(|part| part.path.clone()).collect();
+        let files: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
+        let mut rows = vec![0; parts.len()];
+        let mut reader = order.reader();
+        let read = || -> Result<Vec<Part>, Failure> {
+            let mut table = facts_input::open_parts(parts, &options(data)?)?;
+            for batch in &mut table {
+                let (part, batch) = batch?;
+                rows[part] += batch.num_rows() as u64;
+                reader.push(&batch)?;
+            }
+            Ok(table.into_parts())
+        };
+        let (parts, hashes) = hashing(&files, read)?;
+        let files = parts.into_iter().zip(rows).zip(hashes);
+        let files = files.map(|((part, rows), sha256)| FileOrigin {
+            name: part.name,
+            rows,
+            sha256,
+        });
+        let origin = Origin {
+            name: name_of(paths),
+            sha256: None,
+            files: files.collect(),
+        };
+        let cells = reader.finish();
+        Self { cells, origin }.prepared(data)
     }
 
     /// Reads bytes that are there already.
@@ -49,21 +128,27 @@ impl Table {
         bytes: &'static [u8],
         data: &config::Data,
     ) -> Result<Self, Failure> {
-        let table = Self::from_source(Source::reader(name, bytes), data)?;
+        let table = Self::from_source(Source::reader(name, bytes), data, RowOrder::Kept)?;
         let origin = Origin {
             name: name.to_owned(),
             sha256: Some(hex(&Sha256::digest(bytes))),
+            files: Vec::new(),
         };
         Ok(Self { origin, ..table })
     }
 
-    fn from_source(source: Source, data: &config::Data) -> Result<Self, Failure> {
+    fn from_source(source: Source, data: &config::Data, order: RowOrder) -> Result<Self, Failure> {
         let name = source.name();
-        let mut cells = population::Table::default();
+        let mut reader = order.reader();
         for batch in facts_input::open(source, &options(data)?)? {
-            cells.push(&batch?)?;
+            reader.push(&batch?)?;
         }
-        let origin = Origin { name, sha256: None };
+        let origin = Origin {
+            name,
+            sha256: None,
+            files: Vec::new(),
+        };
+        let cells = reader.finish();
         Self { cells, origin }.prepared(data)
     }
 
@@ -107,7 +192,7 @@ impl Table {
         if data.keep.is_empty() {
             return Ok(());
         }
-        let mut keep = vec![true; self.rows()];
+        let mut keep = vec![true; self.cells.repeats().len()];
         for (name, wanted) in &data.keep {
             let column = self.cells.column(name);
             let column = column.map_err(|error| Failure::usage(format!("data.keep: {error}")))?;
@@ -126,8 +211,7 @@ impl Table {
                 *keep &= by_code[code as usize];
             }
         }
-        let rows: Vec<usize> = (0..keep.len()).filter(|&row| keep[row]).collect();
-        self.cells = self.cells.select(&rows);
+        self.cells = self.cells.filter(|row| keep[row]);
         Ok(())
     }
 
@@ -140,6 +224,32 @@ impl Table {
     pub fn names(&self) -> Vec<&str> {
         self.cells.names().collect()
     }
+}
+
+/// What several files are called together: by the folder or the glob, or by how many they are.
+fn name_of(paths: &[PathBuf]) -> String {
+    let [path] = paths else {
+        return format!("{} files and folders", paths.len());
+    };
+    let name = path.file_name();
+    name.map_or_else(
+        || path.display().to_string(),
+        |name| name.to_string_lossy().into_owned(),
+    )
+}
+
+/// Does some work, and hashes files beside it on a thread of its own: the bytes pass through memory once.
+fn hashing<T>(
+    files: &[&Path],
+    work: impl FnOnce() -> Result<T, Failure>,
+) -> Result<(T, Vec<String>), Failure> {
+    std::thread::scope(|scope| {
+        let hashes = scope.spawn(|| files.iter().map(|file| sha256(file)).collect());
+        let done = work()?;
+        let hashes: Result<Vec<String>, Failure> =
+            (hashes.join()).unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        Ok((done, hashes?))
+    })
 }
 
 /// The SHA-256 of a file.
@@ -193,6 +303,7 @@ fn options(data: &config::Data) -> Result<Options, Failure> {
     }
     Ok(Options {
         format: data.format,
+        numbered_texts: true,
         csv,
         ..Options::default()
     })
@@ -205,9 +316,14 @@ mod tests {
     fn prepared(settings: &str) -> Result<Vec<Option<String>>, Failure> {
         let text = "score,charge\n10,F\n31,M\n,M\n2,O\n-5,\n";
         let config = config::Config::parse("facts.toml", settings, &[])?;
-        let table = Table::from_source(Source::reader("t.csv", text.as_bytes()), &config.data)?;
+        let table = Table::from_source(
+            Source::reader("t.csv", text.as_bytes()),
+            &config.data,
+            RowOrder::Kept,
+        )?;
         let score = table.cells.column("score")?;
-        let label = |row| match score.value(row) {
+        let order = table.cells.order();
+        let label = |row: usize| match score.value(order[row] as usize) {
             Value::Null => None,
             value => Some(value.label()),
         };

@@ -27,6 +27,7 @@ fn audit(columns: Vec<(String, ArrayRef)>, settings: &str) -> Result<Record, Str
     let origin = Origin {
         name: "made up".to_owned(),
         sha256: None,
+        files: Vec::new(),
     };
     let rows = RecordBatch::try_from_iter(columns).unwrap();
     let table = Table::of(&[rows], origin).unwrap().prepared(&config.data);

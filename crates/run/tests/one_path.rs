@@ -111,6 +111,7 @@ fn trained(batch: RecordBatch, years: &str) -> Record {
     let origin = Origin {
         name: "experience".to_owned(),
         sha256: None,
+        files: Vec::new(),
     };
     run(&config, &Table::of(&[batch], origin).unwrap(), &Silent).unwrap()
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use facts_models::ModelSpec;
-use facts_run::config::Text;
+use facts_run::config::{Paths, Text};
 use facts_run::{Config, Failure};
 
 use super::engine::EngineArgs;
@@ -32,8 +32,9 @@ Examples:
 
 #[derive(Debug, Args)]
 pub(crate) struct AuditArgs {
-    /// The table: CSV, Parquet or Arrow, compressed or not; `-` is standard input
-    pub(crate) data: Option<PathBuf>,
+    /// The table: CSV, Parquet or Arrow, compressed or not; a folder of them, a glob, several files;
+    /// `-` is standard input
+    pub(crate) data: Vec<PathBuf>,
     /// The configuration
     #[arg(long, short, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
@@ -85,17 +86,18 @@ impl AuditArgs {
     /// The configuration, with what the flags say put over it.
     pub(crate) fn config(self) -> Result<(Config, Results), Failure> {
         let local = PathBuf::from("facts.toml");
-        let file = match (&self.config, &self.data) {
-            (Some(file), _) => Some(file.clone()),
-            _ if self.no_config || !local.is_file() => None,
-            (None, Some(data)) if !is_about(&local, data) => None,
-            _ => Some(local),
+        let file = match &self.config {
+            Some(file) => Some(file.clone()),
+            None if self.no_config || !local.is_file() => None,
+            None if !self.data.is_empty() && !is_about(&local, &self.data) => None,
+            None => Some(local),
         };
         let found = file
             .clone()
-            .filter(|_| self.config.is_none() && self.data.is_some());
+            .filter(|_| self.config.is_none() && !self.data.is_empty());
         let mut config = Config::load(file.as_deref(), &self.set)?;
-        replace(&mut config.data.path, self.data);
+        let data = (!self.data.is_empty()).then_some(Paths(self.data));
+        replace(&mut config.data.path, data);
         self.reading.apply(&mut config);
         replace(&mut config.model.spec, self.model);
         if let Some(favourable) = self.favourable {
@@ -140,12 +142,15 @@ impl AuditArgs {
 
 /// Whether a configuration says how to audit just this table, as one that `facts init` wrote for it
 /// does. One that cannot be read is about it: whoever typed the command should hear what is wrong.
-fn is_about(file: &Path, data: &Path) -> bool {
+fn is_about(file: &Path, data: &[PathBuf]) -> bool {
     let Ok(config) = Config::load(Some(file), &[]) else {
         return true;
     };
-    let same = |path: PathBuf| path.canonicalize().ok() == data.canonicalize().ok();
-    data.exists() && config.data.path.is_some_and(same)
+    let real = |paths: &[PathBuf]| -> Option<Vec<PathBuf>> {
+        paths.iter().map(|path| path.canonicalize().ok()).collect()
+    };
+    let named = config.data.path.and_then(|paths| real(&paths.0));
+    named.is_some() && named == real(data)
 }
 
 /// What a command line says that no configuration does: what to do with the audit.

@@ -7,7 +7,7 @@ use facts_engine::definitions;
 use facts_report::text::{self, Palette};
 use facts_report::{Choice, HEADLINES, Record, Report, Showing, answer};
 use facts_run::{
-    Config, Failure, Listener, Table, expected, files, files::Files, outlook, run, saved,
+    Config, Failure, Listener, RowOrder, Table, expected, files, files::Files, outlook, run, saved,
 };
 use serde_json::json;
 
@@ -24,14 +24,14 @@ pub(crate) fn audit(args: AuditArgs, reporter: &Reporter) -> Result<ExitCode, Fa
             file.display()
         ));
     }
-    let path = config.data.path.clone().ok_or_else(|| {
+    let paths = config.data.path.clone().ok_or_else(|| {
         Failure::usage("no table is named; give DATA, or data.path in the configuration")
     })?;
     if let Some(folder) = config.report.out.as_ref().filter(|_| !results.dry_run) {
         files::check_folder(folder)?;
     }
     reporter.step("reading the table");
-    let table = Table::read(&path, &config.data)?;
+    let table = Table::read_all(&paths.0, &config.data, RowOrder::needed(&config))?;
     if results.dry_run {
         let outlook = outlook(&config, &table, reporter)?;
         let expected = expected(&config, &table, reporter);

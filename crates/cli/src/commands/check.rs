@@ -8,8 +8,9 @@ use std::process::ExitCode;
 use facts_check::{Baseline, CheckError, Date, FORMS, Gate, Place, forms};
 use facts_report::text::Palette;
 use facts_report::{Record, Report, Showing};
+use facts_run::config::Paths;
 use facts_run::files::Files;
-use facts_run::{Config, Failure, Listener, Table, run, saved, today};
+use facts_run::{Config, Failure, Listener, RowOrder, Table, run, saved, today};
 
 use crate::args::CheckArgs;
 use crate::output;
@@ -105,14 +106,15 @@ fn record(args: &CheckArgs, config: &Config, reporter: &Reporter) -> Result<Reco
     if let Some(path) = args.audit.as_deref().filter(|path| is_saved(path)) {
         return saved::load(path);
     }
-    let path = args.audit.clone().or_else(|| config.data.path.clone());
-    let path = path.ok_or_else(|| {
+    let given = args.audit.clone().map(|path| Paths(vec![path]));
+    let paths = given.or_else(|| config.data.path.clone());
+    let paths = paths.ok_or_else(|| {
         Failure::usage(
             "nothing to check: give a saved audit or a table, or name data.path in the configuration",
         )
     })?;
     reporter.step("reading the table");
-    let table = Table::read(&path, &config.data)?;
+    let table = Table::read_all(&paths.0, &config.data, RowOrder::needed(config))?;
     let record = run(config, &table, reporter)?;
     if let Some(folder) = &config.report.out {
         super::audit::write(folder, &Report::new(&record)?, &Showing::top(3), reporter)?;

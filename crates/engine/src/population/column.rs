@@ -66,6 +66,14 @@ impl Value {
     }
 }
 
+/// The type of a column's values, numbered or not.
+pub(super) fn plain(data_type: &DataType) -> &DataType {
+    match data_type {
+        DataType::Dictionary(_, values) => values,
+        other => other,
+    }
+}
+
 /// The finite number that a text reads as.
 fn read_number(text: &str) -> Option<f64> {
     text.trim().parse().ok().filter(|n: &f64| n.is_finite())
@@ -90,7 +98,16 @@ pub struct Column {
     first_rows: Vec<u64>,
     texts: HashMap<Arc<str>, u32, hashbrown::DefaultHashBuilder>,
     others: HashMap<Key, u32, hashbrown::DefaultHashBuilder>,
+    /// The codes of whole numbers from 0 to below [`SMALL`], where they have one: most numbers are looked
+    /// up here, without a hash.
+    small: Vec<u32>,
 }
+
+/// See [`Column::small`].
+const SMALL: usize = 1 << 10;
+
+/// No code: a column never has so many values (see [`Rows`](crate::rows::Rows)).
+const NO_CODE: u32 = u32::MAX;
 
 impl std::fmt::Debug for Column {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -105,10 +122,7 @@ impl std::fmt::Debug for Column {
 impl Column {
     /// A column without values.
     pub(crate) fn new(name: &str, data_type: &DataType) -> Result<Self, Error> {
-        let plain = match data_type {
-            DataType::Dictionary(_, values) => values.as_ref(),
-            other => other,
-        };
+        let plain = plain(data_type);
         let readable = plain.is_integer()
             || matches!(
                 plain,
@@ -184,6 +198,7 @@ impl Column {
             first_rows: Vec::new(),
             texts: HashMap::default(),
             others: HashMap::default(),
+            small: Vec::new(),
         }
     }
 
@@ -219,6 +234,21 @@ impl Column {
             self.values.push(value);
             self.first_rows.push(row);
         }
+        code
+    }
+
+    fn integer_code(&mut self, value: i64, row: u64) -> u32 {
+        let Some(place) = usize::try_from(value).ok().filter(|&place| place < SMALL) else {
+            return self.code(Value::Integer(value), row);
+        };
+        if let Some(&code) = self.small.get(place)
+            && code != NO_CODE
+        {
+            return code;
+        }
+        let code = self.code(Value::Integer(value), row);
+        self.small.resize(SMALL, NO_CODE);
+        self.small[place] = code;
         code
     }
 
@@ -322,19 +352,14 @@ impl Column {
             .iter()
             .zip(row..)
             .map(|(value, row)| {
-                let value = match value {
-                    None => Value::Null,
-                    Some(value) => {
-                        Value::Integer(value.try_into().map_err(|_| Error::UnsupportedType {
-                            column: self.name.clone(),
-                            data_type: format!(
-                                "{} with a value over 2^63 (row {row})",
-                                self.data_type
-                            ),
-                        })?)
-                    }
+                let Some(value) = value else {
+                    return Ok(self.code(Value::Null, row));
                 };
-                Ok(self.code(value, row))
+                let value = value.try_into().map_err(|_| Error::UnsupportedType {
+                    column: self.name.clone(),
+                    data_type: format!("{} with a value over 2^63 (row {row})", self.data_type),
+                })?;
+                Ok(self.integer_code(value, row))
             })
             .collect()
     }

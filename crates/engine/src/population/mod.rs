@@ -31,7 +31,7 @@ pub use self::declare::{
 };
 pub use self::levels::{Level, Levels};
 pub use self::reading::RowProfiles;
-pub use self::table::{EncodedColumn, Table};
+pub use self::table::{EncodedColumn, Table, TableReader};
 use crate::rows::Rows;
 
 /// What was read and what was left out.

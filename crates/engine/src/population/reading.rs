@@ -10,35 +10,31 @@ use arrow_array::RecordBatch;
 use super::column::{Column, Value};
 use super::declare::{Bins, Declaration, Distance, Edges, Feature, Kind, Missing, View};
 use super::levels::{Level, Levelling, Levels, Source};
-use super::{Population, Summary, Table, groups};
+use super::{Population, Summary, Table, TableReader, groups};
 use crate::error::Error;
 use crate::rows::Rows;
 
-/// Which profile of a population each row of its table became, and how many people it is.
+/// Which profile of a population each distinct row of its table became, and how many people it is.
 #[derive(Clone, Debug)]
 pub struct RowProfiles {
     profiles: Vec<u32>,
-    weights: Option<Vec<u64>>,
+    people: Vec<u64>,
 }
 
 /// The mark of a row that is left out. There are fewer profiles than this (see `Rows`).
 const LEFT_OUT: u32 = u32::MAX;
 
 impl RowProfiles {
-    /// The profile of a row; none if it was left out.
-    pub(crate) fn profile(&self, row: usize) -> Option<usize> {
+    /// The profile of a distinct row; none if it was left out.
+    pub fn profile(&self, row: usize) -> Option<usize> {
         let profile = self.profiles[row];
         (profile != LEFT_OUT).then_some(profile as usize)
     }
 
-    /// The rows that were kept, each with its profile and how many people it is.
+    /// The distinct rows that were kept, each with its profile and how many people it is.
     pub fn kept(&self) -> impl Iterator<Item = (usize, usize, u64)> {
         let rows = 0..self.profiles.len();
-        rows.filter_map(|row| Some((row, self.profile(row)?, self.people(row))))
-    }
-
-    fn people(&self, row: usize) -> u64 {
-        self.weights.as_ref().map_or(1, |weights| weights[row])
+        rows.filter_map(|row| Some((row, self.profile(row)?, self.people[row])))
     }
 }
 
@@ -49,14 +45,15 @@ impl Declaration {
         batches: impl IntoIterator<Item = B>,
     ) -> Result<Population, Error> {
         let declared: HashSet<&String> = self.columns().chain(&self.weight).collect();
-        let mut table = Table::default();
+        let mut reader = TableReader::new();
         for batch in batches {
-            table.push_wanted(batch.borrow(), |name| declared.contains(&name.to_owned()))?;
+            reader.push_wanted(batch.borrow(), |name| declared.contains(&name.to_owned()))?;
         }
-        self.population(&table).map(|(population, _)| population)
+        let population = self.population(&reader.finish());
+        population.map(|(population, _)| population)
     }
 
-    /// The population of a table, and which profile each of its rows became.
+    /// The population of a table, and which profile each of its distinct rows became.
     pub fn population(&self, table: &Table) -> Result<(Population, RowProfiles), Error> {
         if table.is_nothing() {
             return Err(Error::NoRows {
@@ -154,10 +151,10 @@ impl Reading {
             people: Vec::new(),
             rows: Vec::new(),
             of_row: RowProfiles {
-                profiles: Vec::with_capacity(table.rows()),
-                weights: match weight {
-                    Some(place) => Some(whole_weights(table, place)?),
-                    None => None,
+                profiles: Vec::with_capacity(table.repeats().len()),
+                people: match weight {
+                    Some(place) => people(table, place)?,
+                    None => table.repeats().to_vec(),
                 },
             },
             summary: Summary {
@@ -167,17 +164,17 @@ impl Reading {
             },
         };
         let codes: Vec<&[u32]> = encoded.iter().map(|column| column.codes()).collect();
-        reading.group(&codes, table.rows())?;
+        reading.group(&codes, table)?;
         Ok(reading)
     }
 
-    fn group(&mut self, codes: &[&[u32]], rows: usize) -> Result<(), Error> {
+    fn group(&mut self, codes: &[&[u32]], table: &Table) -> Result<(), Error> {
         let mut row = vec![0; codes.len()];
         let mut all: u64 = 0;
-        for i in 0..rows {
-            let weight = self.of_row.people(i);
-            if weight == 0 {
-                self.summary.weightless += 1;
+        for (i, &repeats) in table.repeats().iter().enumerate() {
+            let people = self.of_row.people[i];
+            if people == 0 {
+                self.summary.weightless += repeats;
                 self.of_row.profiles.push(LEFT_OUT);
                 continue;
             }
@@ -191,10 +188,10 @@ impl Reading {
             }
             // All people together must be countable; then so is every part of them.
             all = all
-                .checked_add(weight)
-                .ok_or(Error::TooManyPeople(i as u64 + 1))?;
-            self.people[profile] += weight;
-            self.rows[profile] += 1;
+                .checked_add(people)
+                .ok_or_else(|| Error::TooManyPeople(table.first_row(i)))?;
+            self.people[profile] += people;
+            self.rows[profile] += repeats;
             self.of_row.profiles.push(profile as u32);
         }
         Ok(())
@@ -559,8 +556,8 @@ fn refuse_non_finite(column: &Column) -> Result<(), Error> {
     Ok(())
 }
 
-/// How many people each row is.
-fn whole_weights(table: &Table, place: usize) -> Result<Vec<u64>, Error> {
+/// How many people each distinct row is.
+fn people(table: &Table, place: usize) -> Result<Vec<u64>, Error> {
     let encoded = table.at(place)?;
     let column = encoded.column();
     let whole = |(code, value): (u32, &Value)| {
@@ -583,6 +580,10 @@ fn whole_weights(table: &Table, place: usize) -> Result<Vec<u64>, Error> {
     };
     let of_value = (0..).zip(column.values()).map(whole);
     let of_value = of_value.collect::<Result<Vec<u64>, Error>>()?;
-    let codes = encoded.codes().iter();
-    Ok(codes.map(|&code| of_value[code as usize]).collect())
+    let people = |(row, (&code, &repeats)): (usize, (&u32, &u64))| {
+        let people = of_value[code as usize].checked_mul(repeats);
+        people.ok_or_else(|| Error::TooManyPeople(table.first_row(row)))
+    };
+    let rows = encoded.codes().iter().zip(table.repeats());
+    rows.enumerate().map(people).collect()
 }

@@ -5,7 +5,7 @@ use super::ColumnType;
 /// What kinds of values a column holds, one bit a kind. Bits only ever get
 /// set, so the type does not depend on the order of the rows.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Seen(u8);
+pub(crate) struct Seen(u8);
 
 const BOOLEAN: u8 = 1;
 const INTEGER: u8 = 2;
@@ -15,14 +15,19 @@ const FLOAT: u8 = 8;
 const TEXT: u8 = 16;
 
 impl Seen {
-    pub(super) fn add(&mut self, value: &str) {
+    pub(crate) fn add(&mut self, value: &str) {
         // Text is text whatever follows: spare the parsing.
         if self.0 & TEXT == 0 {
             self.0 |= kind(value);
         }
     }
 
-    pub(super) fn column_type(self) -> ColumnType {
+    /// Takes in what was seen elsewhere.
+    pub(crate) fn merge(&mut self, other: Self) {
+        self.0 |= other.0;
+    }
+
+    pub(crate) fn column_type(self) -> ColumnType {
         const WHOLE: u8 = INTEGER | WIDE_INTEGER;
         const NUMBER: u8 = INTEGER | FLOAT;
         match self.0 {
@@ -60,7 +65,7 @@ fn kind(value: &str) -> u8 {
     }
 }
 
-pub(super) fn boolean(value: &str) -> Option<bool> {
+pub(crate) fn boolean(value: &str) -> Option<bool> {
     if value.eq_ignore_ascii_case("true") {
         Some(true)
     } else if value.eq_ignore_ascii_case("false") {
@@ -70,12 +75,12 @@ pub(super) fn boolean(value: &str) -> Option<bool> {
     }
 }
 
-pub(super) fn integer(value: &str) -> Option<i64> {
+pub(crate) fn integer(value: &str) -> Option<i64> {
     value.parse().ok()
 }
 
 /// A finite number: neither a word such as `NaN`, nor one too large to hold.
-pub(super) fn float(value: &str) -> Option<f64> {
+pub(crate) fn float(value: &str) -> Option<f64> {
     // Cheaper than parsing, and most text fails it at the first byte.
     let is_numeric = |byte: u8| byte.is_ascii_digit() || b"+-.eE".contains(&byte);
     if !value.bytes().all(is_numeric) {

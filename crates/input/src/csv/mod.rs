@@ -56,10 +56,10 @@ pub use encoding::Encoding;
 use crate::columns;
 use crate::error::InputError;
 use crate::format;
-use crate::source::{Input, Reader};
+use crate::source::Input;
 use crate::{Batches, Options};
 use header::Rows;
-use infer::Seen;
+pub(crate) use infer::{Seen, boolean, float, integer};
 use records::{Record, Records, Separators};
 
 /// A batch is closed early when it holds this much text: Arrow's text columns
@@ -167,50 +167,101 @@ impl ColumnType {
     }
 }
 
+/// A CSV file that is about to be read.
+struct Opened {
+    input: Input,
+    rows: Rows,
+    /// The columns to read, by place.
+    selected: Vec<usize>,
+    /// The types that are given, by place.
+    types: Vec<Option<ColumnType>>,
+}
+
+impl Opened {
+    fn new(file: &str, input: Input, options: &Options) -> Result<Self, InputError> {
+        let unread = |e| InputError::io(file, e);
+        let csv = &options.csv;
+        let mut input = input.repeatable().map_err(unread)?;
+        let rows = start(file, &mut input, csv)?;
+        let names = rows.names();
+        let selected = columns::select(file, names, options.columns.as_deref(), csv.trim)?;
+        let mut types: Vec<Option<ColumnType>> = vec![None; names.len()];
+        let overridden = columns::positions(file, names, csv.types.keys(), csv.trim, "types")?;
+        for (column, kind) in overridden.into_iter().zip(csv.types.values()) {
+            types[column] = Some(*kind);
+        }
+        Ok(Self {
+            input,
+            rows,
+            selected,
+            types,
+        })
+    }
+
+    /// The columns whose types have to be found.
+    fn untyped(&self) -> Vec<usize> {
+        let untyped = |column: &usize| self.types[*column].is_none();
+        self.selected.iter().copied().filter(untyped).collect()
+    }
+}
+
+/// The rows from the start.
+fn start(file: &str, input: &mut Input, csv: &CsvOptions) -> Result<Rows, InputError> {
+    let unread = |e| InputError::io(file, e);
+    let delimiter = csv
+        .delimiter
+        .unwrap_or(match format::is_tab_separated(file) {
+            true => b'\t',
+            false => b',',
+        });
+    let separators = Separators::check(delimiter, csv.quote)?;
+    let bytes = input.again().map_err(unread)?;
+    let (text, encoding) = csv.encoding.decode(bytes).map_err(unread)?;
+    let records = Records::new(file, text, separators, encoding);
+    Rows::start(records, csv)
+}
+
+/// What one look through a file tells.
+pub(crate) struct Looked {
+    /// Its columns.
+    pub(crate) names: Vec<String>,
+    /// What those hold whose types are not given.
+    pub(crate) seen: Vec<(String, Seen)>,
+}
+
+/// Looks through a file: its columns, and what those hold whose types are not given.
+pub(crate) fn look(file: &str, input: Input, options: &Options) -> Result<Looked, InputError> {
+    let mut opened = Opened::new(file, input, options)?;
+    let untyped = opened.untyped();
+    let seen = infer(&mut opened.rows, &untyped, &Cells::new(&options.csv))?;
+    let names = opened.rows.names().to_vec();
+    let named = seen.into_iter();
+    let named = named.map(|(column, seen)| (names[column].clone(), seen));
+    let named = named.collect();
+    Ok(Looked { names, seen: named })
+}
+
 pub(crate) fn open(
     file: &str,
     input: Input,
     options: &Options,
 ) -> Result<(SchemaRef, Batches), InputError> {
-    let unread = |e| InputError::io(file, e);
-    let csv = &options.csv;
-    let separators = Separators::check(
-        csv.delimiter
-            .unwrap_or(match format::is_tab_separated(file) {
-                true => b'\t',
-                false => b',',
-            }),
-        csv.quote,
-    )?;
-    let start = |bytes: Reader| {
-        let (text, encoding) = csv.encoding.decode(bytes).map_err(unread)?;
-        let records = Records::new(file, text, separators, encoding);
-        Rows::start(records, csv)
-    };
-    let mut input = input.repeatable().map_err(unread)?;
-    let mut rows = start(input.again().map_err(unread)?)?;
-
-    let names = rows.names().to_vec();
-    let selected = columns::select(file, &names, options.columns.as_deref(), csv.trim)?;
-    let mut types: Vec<Option<ColumnType>> = vec![None; names.len()];
-    let overridden = columns::positions(file, &names, csv.types.keys(), csv.trim, "types")?;
-    for (column, kind) in overridden.into_iter().zip(csv.types.values()) {
-        types[column] = Some(*kind);
-    }
-
-    let cells = Cells::new(csv);
-    let untyped: Vec<usize> = selected
-        .iter()
-        .copied()
-        .filter(|&column| types[column].is_none())
-        .collect();
+    let mut opened = Opened::new(file, input, options)?;
+    let names = opened.rows.names().to_vec();
+    let cells = Cells::new(&options.csv);
+    let untyped = opened.untyped();
     if !untyped.is_empty() {
-        for (column, kind) in infer(&mut rows, &untyped, &cells)? {
-            types[column] = Some(kind);
+        for (column, seen) in infer(&mut opened.rows, &untyped, &cells)? {
+            opened.types[column] = Some(seen.column_type());
         }
-        drop(rows);
-        rows = start(input.again().map_err(unread)?)?;
+        opened.rows = start(file, &mut opened.input, &options.csv)?;
     }
+    let Opened {
+        rows,
+        selected,
+        types,
+        ..
+    } = opened;
 
     let columns: Vec<Column> = selected
         .iter()
@@ -232,12 +283,12 @@ pub(crate) fn open(
     Ok((schema, Box::new(batches)))
 }
 
-/// The first pass: the types of some columns, from all their values.
+/// The first pass: what some columns hold, from all their values.
 fn infer(
     rows: &mut Rows,
     untyped: &[usize],
     cells: &Cells,
-) -> Result<Vec<(usize, ColumnType)>, InputError> {
+) -> Result<Vec<(usize, Seen)>, InputError> {
     let mut seen = vec![Seen::default(); untyped.len()];
     let mut record = Record::default();
     while rows.next(&mut record)? {
@@ -247,8 +298,7 @@ fn infer(
             }
         }
     }
-    let types = seen.into_iter().map(Seen::column_type);
-    Ok(untyped.iter().copied().zip(types).collect())
+    Ok(untyped.iter().copied().zip(seen).collect())
 }
 
 /// How a field is read: what is null, and what counts of the rest.

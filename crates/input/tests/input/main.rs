@@ -8,6 +8,7 @@ mod csv;
 mod damaged;
 mod errors;
 mod formats;
+mod parts;
 mod real_data;
 mod round_trip;
 

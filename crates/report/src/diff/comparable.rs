@@ -74,8 +74,9 @@ pub(super) fn warnings(old: &Record, new: &Record, definitions: &[String]) -> Ve
         differ("the levels α at which findings pass", level(a), level(b));
     }
     let short = |record: &Record| {
-        let hash = record.data.sha256.as_deref()?;
-        Some(hash.get(..12).unwrap_or(hash).to_owned())
+        let short = |hash: &str| hash.get(..12).unwrap_or(hash).to_owned();
+        let hashes = record.data.hashes()?.into_iter().map(short);
+        Some(hashes.collect::<Vec<_>>().join(" "))
     };
     if let (Some(a), Some(b)) = (short(old), short(new)) {
         differ("the data", a, b);

@@ -121,6 +121,7 @@ pub(crate) fn awkward_record(audit: Audit) -> Record {
         data: Origin {
             name: format!("{SCRIPT}.csv"),
             sha256: None,
+            files: Vec::new(),
         },
         model: ModelOrigin {
             spec: format!("exec:{IMAGE}"),

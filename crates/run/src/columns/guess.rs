@@ -212,7 +212,7 @@ fn is_one_to_one(table: &Table, a: &str, b: &str) -> bool {
     let mut there = vec![None; a.column().values().len()];
     let mut back = vec![None; b.column().values().len()];
     // Numbers of which each row has one of its own say nothing about each other.
-    let few = there.len().max(back.len()) * 5 <= a.codes().len();
+    let few = there.len().max(back.len()) * 5 <= a.rows();
     few && a.codes().iter().zip(b.codes()).all(|(&a, &b)| {
         *there[a as usize].get_or_insert(b) == b && *back[b as usize].get_or_insert(a) == a
     })
@@ -280,7 +280,7 @@ fn unreadable(name: &str, error: &Error) -> Guessed {
 
 fn of_column(name: &str, encoded: &EncodedColumn) -> Guessed {
     let (column, counts) = (encoded.column(), encoded.counts());
-    let rows = encoded.codes().len();
+    let rows = encoded.rows();
     let is_number = column.data_type().is_numeric();
     let held = || column.values().iter().zip(&counts);
     let nulls = held()

@@ -13,7 +13,7 @@ const PARTS: usize = 5;
 /// The outcome of each row.
 #[derive(Debug)]
 pub(super) struct Outcome {
-    /// By row, the code of the outcome; none where it is missing.
+    /// By distinct row, the code of the outcome; none where it is missing.
     rows: Vec<Option<u32>>,
     /// The codes that occur.
     codes: Vec<u32>,
@@ -46,11 +46,14 @@ impl Outcome {
     fn held<'c>(&self, column: &'c EncodedColumn) -> Vec<(&'c Value, Held)> {
         let values = column.column().values();
         let mut held = vec![Held::default(); values.len()];
-        for (&code, &outcome) in column.codes().iter().zip(&self.rows) {
+        let rows = column.codes().iter().zip(column.repeats());
+        for ((&code, &repeats), &outcome) in rows.zip(&self.rows) {
             if let Some(outcome) = outcome {
                 let held = &mut held[code as usize];
-                held.rows += 1;
-                held.first += usize::from(self.codes.first() == Some(&outcome));
+                held.rows += repeats as usize;
+                if self.codes.first() == Some(&outcome) {
+                    held.first += repeats as usize;
+                }
                 held.is_mixed |= held
                     .outcome
                     .replace(outcome)

@@ -47,11 +47,33 @@ pub struct Config {
     pub overrides: IndexMap<String, Feature>,
 }
 
+/// One path, or several.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(from = "OneOrMore")]
+pub struct Paths(pub Vec<PathBuf>);
+
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "a path, or a list of paths")]
+enum OneOrMore {
+    One(PathBuf),
+    More(Vec<PathBuf>),
+}
+
+impl From<OneOrMore> for Paths {
+    fn from(paths: OneOrMore) -> Self {
+        match paths {
+            OneOrMore::One(path) => Self(vec![path]),
+            OneOrMore::More(paths) => Self(paths),
+        }
+    }
+}
+
 /// How the table is read.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Data {
-    pub path: Option<PathBuf>,
+    /// Files, folders and globs.
+    pub path: Option<Paths>,
     pub format: Option<Format>,
     pub delimiter: Option<String>,
     pub quote: Option<String>,
@@ -455,7 +477,11 @@ impl Config {
                 *path = folder.join(&*path);
             }
         };
-        beside(&mut self.data.path);
+        for path in self.data.path.iter_mut().flat_map(|paths| &mut paths.0) {
+            if path.is_relative() {
+                *path = folder.join(&*path);
+            }
+        }
         beside(&mut self.model.answers);
         beside(&mut self.model.ca);
         beside(&mut self.train.save);

@@ -61,6 +61,7 @@ fn people() -> Table {
     let origin = Origin {
         name: "people".to_owned(),
         sha256: None,
+        files: Vec::new(),
     };
     Table::of(&[batch.unwrap()], origin).unwrap()
 }

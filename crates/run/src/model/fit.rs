@@ -57,18 +57,26 @@ impl Examples {
         table: &Table,
     ) -> Result<Self, Failure> {
         let known = label.known(table.cells.column(&label.column)?);
-        let rows: Vec<usize> = known.iter().map(|&(row, _)| row).collect();
+        let order = table.cells.order();
+        let outcome = |row: usize| known[order[row] as usize];
+        let rows: Vec<usize> = (0..order.len())
+            .filter(|&row| outcome(row).is_some())
+            .collect();
         let everybody = columns.declaration.clone().everybody();
         let People {
             population,
             rows: profiles,
-            ..
+            table: selected,
         } = People::of(config, &everybody, Cow::Owned(table.cells.select(&rows)))?;
         columns.declaration = std::mem::take(&mut columns.declaration).with_bins_of(&population);
-        let kept = profiles.kept().map(|(place, profile, _)| {
-            let (row, outcome) = known[place];
-            (row, profile, outcome)
-        });
+        let kept = selected
+            .order()
+            .into_iter()
+            .zip(rows)
+            .filter_map(|(distinct, row)| {
+                let profile = profiles.profile(distinct as usize)?;
+                Some((row, profile, outcome(row)?))
+            });
         Ok(Self {
             rows: kept.collect(),
             population,

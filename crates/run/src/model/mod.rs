@@ -217,13 +217,16 @@ impl AuditedModel {
             .population
             .model_rows(kept.iter().map(|&(_, profile)| profile));
         let parity = Parity::check(self.model.as_ref(), &rows, &original)?;
-        let all = text::count(parity.rows);
+        let repeats = people.table.repeats();
+        // By the number, from 1, of what the model was asked: the distinct row.
+        let place = |at: u64| kept[at as usize - 1].0;
+        let all = text::count(kept.iter().map(|&(row, _)| repeats[row]).sum());
         Ok(match parity.differing.first() {
             None => format!("the model answers all {all} rows as `{column}` says"),
             Some(first) => format!(
                 "the model answers {} of {all} rows otherwise than `{column}` says, row {} first: the audit is of the model as it answers here",
-                text::count(parity.differing.len() as u64),
-                kept[*first as usize - 1].0 + 1
+                text::count(parity.differing.iter().map(|at| repeats[place(*at)]).sum()),
+                people.table.first_row(place(*first))
             ),
         })
     }

@@ -1,0 +1,415 @@
+//! A table in several files: a folder as Spark writes one, a glob, or a list.
+//!
+//! Parts are read in the order of their paths, one after the other, and only one
+//! is open at a time. All must have the columns and types of the first; a part
+//! that has not is named. Folders called `key=value` give their files a column
+//! `key`, as Hive, Spark and DuckDB have it.
+
+use std::collections::BTreeMap;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+
+use crate::columns;
+use crate::csv::{self, ColumnType, Seen};
+use crate::error::InputError;
+use crate::format::{self, Format};
+use crate::source::{Input, Source};
+use crate::{Options, Table, open_possibly_empty};
+
+/// What Hive and Spark call the folder of rows that have no value.
+const NO_VALUE: &str = "__HIVE_DEFAULT_PARTITION__";
+
+/// One file of a table, and what the folders that it lies in say about its rows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// The file.
+    pub path: PathBuf,
+    /// Its path from the folder that was named, for records.
+    pub name: String,
+    /// The columns that folders called `key=value` give it; no value where it is missing.
+    pub keys: Vec<(String, Option<String>)>,
+}
+
+/// The files that these paths mean, in the order of their paths: each a file, a
+/// folder, or a glob where there is no such file. None if it is one path, and
+/// that of a file or a pipe.
+pub fn parts(paths: &[PathBuf]) -> Result<Option<Vec<Part>>, InputError> {
+    let mut found = Vec::new();
+    if let [only] = paths
+        && (only.is_file() || !(only.is_dir() || is_glob(only)))
+    {
+        return Ok(None);
+    }
+    for path in paths {
+        if path.is_dir() {
+            walk(path, path, &mut found)?;
+        } else if is_glob(path) {
+            expand(path, &mut found)?;
+        } else {
+            found.push(part(path, path.parent().unwrap_or(path)));
+        }
+    }
+    found.sort_by(|a, b| a.path.cmp(&b.path));
+    found.dedup_by(|a, b| a.path == b.path);
+    if found.is_empty() {
+        let names: Vec<String> = paths.iter().map(|p| p.display().to_string()).collect();
+        return Err(InputError::NoFiles(names.join(", ")));
+    }
+    Ok(Some(found))
+}
+
+/// Whether a path that is no file can only be meant as a glob.
+fn is_glob(path: &Path) -> bool {
+    !path.exists() && path.to_string_lossy().contains(['*', '?', '['])
+}
+
+/// All files under a folder, except those that writers leave for themselves.
+fn walk(folder: &Path, root: &Path, found: &mut Vec<Part>) -> Result<(), InputError> {
+    let unread = |e| InputError::io(&folder.display().to_string(), e);
+    for entry in std::fs::read_dir(folder).map_err(unread)? {
+        let path = entry.map_err(unread)?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        // `_SUCCESS`, `_delta_log`, `.part-0000.parquet.crc`
+        if name.starts_with(['_', '.']) {
+            continue;
+        }
+        if path.is_dir() {
+            walk(&path, root, found)?;
+        } else {
+            found.push(part(&path, root));
+        }
+    }
+    Ok(())
+}
+
+fn expand(pattern: &Path, found: &mut Vec<Part>) -> Result<(), InputError> {
+    let text = pattern.to_string_lossy();
+    let bad = |why: String| InputError::BadGlob {
+        pattern: text.clone().into_owned(),
+        why,
+    };
+    // Folders in front of the first wildcard say nothing about the rows.
+    let plain =
+        |part: &Component<'_>| !part.as_os_str().to_string_lossy().contains(['*', '?', '[']);
+    let root: PathBuf = pattern.components().take_while(plain).collect();
+    for path in glob::glob(&text).map_err(|e| bad(e.to_string()))? {
+        let path = path.map_err(|e| InputError::io(&e.path().display().to_string(), e.into()))?;
+        if path.is_dir() {
+            walk(&path, &root, found)?;
+        } else {
+            found.push(part(&path, &root));
+        }
+    }
+    Ok(())
+}
+
+fn part(path: &Path, root: &Path) -> Part {
+    let inside = path.strip_prefix(root).unwrap_or(path);
+    let folders = inside.parent().into_iter().flat_map(Path::components);
+    let keys = folders.filter_map(|folder| {
+        let folder = folder.as_os_str().to_str()?;
+        let (key, value) = folder.split_once('=')?;
+        let value = (value != NO_VALUE).then(|| unescaped(value));
+        (!key.is_empty()).then(|| (unescaped(key), value))
+    });
+    Part {
+        path: path.to_owned(),
+        name: inside.display().to_string(),
+        keys: keys.collect(),
+    }
+}
+
+/// A text in which `%3A` stands for a colon, and so on.
+fn unescaped(text: &str) -> String {
+    let (mut bytes, mut rest) = (Vec::new(), text.as_bytes());
+    while let [first, after @ ..] = rest {
+        let code = after
+            .get(..2)
+            .and_then(|code| std::str::from_utf8(code).ok());
+        match code.and_then(|code| u8::from_str_radix(code, 16).ok()) {
+            Some(byte) if *first == b'%' => {
+                bytes.push(byte);
+                rest = &after[2..];
+            }
+            _ => {
+                bytes.push(*first);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8(bytes).unwrap_or_else(|_| text.to_owned())
+}
+
+/// A table in several files, read batch by batch.
+#[derive(Debug)]
+pub struct PartsTable {
+    parts: Vec<Part>,
+    options: Options,
+    keys: Vec<(String, ColumnType)>,
+    schema: Option<(String, SchemaRef)>,
+    open: Option<Table>,
+    next: usize,
+    any: bool,
+}
+
+/// Opens a table of several parts. Of CSV, all parts are looked through for the
+/// types of the columns: a column has the type that all its values allow,
+/// whichever part they are in.
+pub fn open_parts(parts: Vec<Part>, options: &Options) -> Result<PartsTable, InputError> {
+    let mut options = options.clone();
+    options.format = Some(one_format(&parts, &options)?);
+    if options.format == Some(Format::Csv) {
+        options.csv.types = csv_types(&parts, &options)?;
+    }
+    Ok(PartsTable {
+        keys: keys(&parts)?,
+        parts,
+        options,
+        schema: None,
+        open: None,
+        next: 0,
+        any: false,
+    })
+}
+
+fn one_format(parts: &[Part], options: &Options) -> Result<Format, InputError> {
+    let mut first: Option<(String, Format)> = None;
+    for part in parts {
+        let (name, mut input) = Input::open(part.path.clone().into())?;
+        let head = input.head().map_err(|e| InputError::io(&name, e))?;
+        if head.is_empty() {
+            continue;
+        }
+        let format = format::detect(&name, &head, options.format)?;
+        match &first {
+            Some((other, known)) if *known != format => {
+                return Err(InputError::PartDiffers {
+                    part: name,
+                    difference: format!("it is in {format} format, and {other} is in {known}"),
+                });
+            }
+            Some(_) => {}
+            None => first = Some((name, format)),
+        }
+    }
+    // Nothing but empty files: whoever reads them says so.
+    Ok(first.map_or(Format::Csv, |(_, format)| format))
+}
+
+fn csv_types(
+    parts: &[Part],
+    options: &Options,
+) -> Result<BTreeMap<String, ColumnType>, InputError> {
+    let mut all: BTreeMap<String, Seen> = BTreeMap::new();
+    let mut first: Option<(String, Vec<String>)> = None;
+    for part in parts {
+        let (name, mut input) = Input::open(part.path.clone().into())?;
+        if input
+            .head()
+            .map_err(|e| InputError::io(&name, e))?
+            .is_empty()
+        {
+            continue;
+        }
+        let csv::Looked { names, seen } = csv::look(&name, input, options)?;
+        let (named, known) = first.get_or_insert_with(|| (name.clone(), names.clone()));
+        same_names(known, &names, named).map_err(|difference| InputError::PartDiffers {
+            part: name,
+            difference,
+        })?;
+        for (column, seen) in seen {
+            all.entry(column).or_default().merge(seen);
+        }
+    }
+    let mut types = options.csv.types.clone();
+    for (column, seen) in all {
+        types.entry(column).or_insert_with(|| seen.column_type());
+    }
+    Ok(types)
+}
+
+/// The columns that the folders give, with the type that all their values allow.
+fn keys(parts: &[Part]) -> Result<Vec<(String, ColumnType)>, InputError> {
+    let Some(first) = parts.first() else {
+        return Ok(Vec::new());
+    };
+    let names =
+        |part: &Part| -> Vec<String> { part.keys.iter().map(|(key, _)| key.clone()).collect() };
+    for part in parts {
+        if names(part) != names(first) {
+            return Err(InputError::PartDiffers {
+                part: part.path.display().to_string(),
+                difference: format!(
+                    "its folders give the columns [{}], those of {} give [{}]",
+                    names(part).join(", "),
+                    first.path.display(),
+                    names(first).join(", ")
+                ),
+            });
+        }
+    }
+    let key = |place: usize| {
+        let mut seen = Seen::default();
+        for value in parts.iter().filter_map(|part| part.keys[place].1.as_ref()) {
+            seen.add(value);
+        }
+        seen.column_type()
+    };
+    let keys = names(first).into_iter().enumerate();
+    Ok(keys.map(|(place, name)| (name, key(place))).collect())
+}
+
+impl PartsTable {
+    /// The parts, in the order in which they are read.
+    pub fn into_parts(self) -> Vec<Part> {
+        self.parts
+    }
+
+    fn read(&mut self) -> Result<Option<(usize, RecordBatch)>, InputError> {
+        loop {
+            if let Some(table) = &mut self.open {
+                if let Some(batch) = table.next().transpose()? {
+                    self.any |= batch.num_rows() > 0;
+                    let place = self.next - 1;
+                    return Ok(Some((place, self.whole(place, &batch)?)));
+                }
+                self.open = None;
+            }
+            let Some(part) = self.parts.get(self.next) else {
+                let names = || self.parts[0].path.display().to_string();
+                return if self.any {
+                    Ok(None)
+                } else {
+                    Err(InputError::NoRows(names()))
+                };
+            };
+            self.next += 1;
+            self.open = open_possibly_empty(Source::from(part.path.clone()), &self.options)?;
+        }
+    }
+
+    /// A batch with its columns in the order of the first part, and those of its folders.
+    fn whole(&mut self, place: usize, batch: &RecordBatch) -> Result<RecordBatch, InputError> {
+        let part = &self.parts[place];
+        let name = part.path.display().to_string();
+        let now = batch.schema();
+        let (first, schema) = self
+            .schema
+            .get_or_insert_with(|| (name.clone(), now.clone()));
+        let differs = |difference| InputError::PartDiffers {
+            part: name.clone(),
+            difference,
+        };
+        let order = order(schema, &now, first).map_err(differs)?;
+        let broken = |e| InputError::undecodable(&name, Format::ArrowFile, e);
+        let batch = batch.project(&order).map_err(broken)?;
+        let mut fields: Vec<Arc<Field>> = batch.schema().fields().to_vec();
+        let mut columns = batch.columns().to_vec();
+        for ((key, kind), (_, value)) in self.keys.iter().zip(&part.keys) {
+            if fields.iter().any(|field| field.name() == key) {
+                return Err(differs(format!(
+                    "it has a column `{key}`, and lies in a folder that gives it one; rename one of them"
+                )));
+            }
+            fields.push(Arc::new(Field::new(key, kind.data_type(), true)));
+            columns.push(repeated(value.as_deref(), *kind, batch.num_rows()));
+        }
+        RecordBatch::try_new(Arc::new(Schema::new(fields)), columns).map_err(broken)
+    }
+}
+
+impl Iterator for PartsTable {
+    /// Which part a batch is of, and the batch.
+    type Item = Result<(usize, RecordBatch), InputError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.read().transpose()
+    }
+}
+
+/// Where the first part's columns lie in this one; what is different where they do not.
+fn order(first: &Schema, now: &Schema, named: &str) -> Result<Vec<usize>, String> {
+    same_names(&columns::names(first), &columns::names(now), named)?;
+    let place = |field: &Arc<Field>| {
+        let name = field.name();
+        let place = now.index_of(name).map_err(|e| e.to_string())?;
+        let (is, was) = (now.field(place).data_type(), field.data_type());
+        if plain(is) != plain(was) {
+            return Err(format!("its column `{name}` is {is}, and {was} in {named}"));
+        }
+        Ok(place)
+    };
+    first.fields().iter().map(place).collect()
+}
+
+/// Which column one has and the other has not.
+fn same_names(first: &[String], now: &[String], named: &str) -> Result<(), String> {
+    if let Some(extra) = now.iter().find(|name| !first.contains(name)) {
+        return Err(format!("it has a column `{extra}`, which {named} has not"));
+    }
+    match first.iter().find(|name| !now.contains(name)) {
+        Some(gone) => Err(format!("it has no column `{gone}`, which {named} has")),
+        None => Ok(()),
+    }
+}
+
+/// The type of the values: whether a writer numbered them is its own business.
+fn plain(data_type: &DataType) -> &DataType {
+    match data_type {
+        DataType::Dictionary(_, values) => values,
+        other => other,
+    }
+}
+
+fn repeated(value: Option<&str>, kind: ColumnType, rows: usize) -> ArrayRef {
+    let rows = 0..rows;
+    match kind {
+        ColumnType::Boolean => {
+            let value = value.and_then(csv::boolean);
+            Arc::new(rows.map(|_| value).collect::<BooleanArray>())
+        }
+        ColumnType::Int64 => {
+            let value = value.and_then(csv::integer);
+            Arc::new(rows.map(|_| value).collect::<Int64Array>())
+        }
+        ColumnType::Float64 => {
+            let value = value.and_then(csv::float);
+            Arc::new(rows.map(|_| value).collect::<Float64Array>())
+        }
+        ColumnType::Text => Arc::new(rows.map(|_| value).collect::<StringArray>()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_say_what_their_files_do_not() {
+        let found = part(
+            Path::new(
+                "root=1/lake/year=2024/place=New%20York/empty=__HIVE_DEFAULT_PARTITION__/a=b.csv",
+            ),
+            Path::new("root=1/lake"),
+        );
+        let key = |key: &str, value: Option<&str>| (key.to_owned(), value.map(str::to_owned));
+        assert_eq!(
+            found.keys,
+            [
+                key("year", Some("2024")),
+                key("place", Some("New York")),
+                key("empty", None)
+            ]
+        );
+    }
+
+    #[test]
+    fn percent_signs_that_are_no_codes_stay() {
+        assert_eq!(unescaped("100%"), "100%");
+        assert_eq!(unescaped("%zz%41"), "%zzA");
+        assert_eq!(unescaped("%ff"), "%ff");
+    }
+}

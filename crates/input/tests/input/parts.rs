@@ -1,0 +1,161 @@
+//! Tables in several files.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
+use facts_input::{InputError, Options, open_parts, parts};
+use parquet::arrow::ArrowWriter;
+
+use super::{file, row_of};
+
+fn folder(files: &[(&str, &[u8])]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, bytes) in files {
+        let path = folder.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        file(&folder, name, bytes);
+    }
+    folder
+}
+
+/// All rows with the name of the part they are in, header first.
+fn rows(paths: &[PathBuf]) -> Result<Vec<Vec<String>>, InputError> {
+    let parts = parts(paths)?.unwrap();
+    let names: Vec<String> = parts.iter().map(|part| part.name.clone()).collect();
+    let mut rows = Vec::new();
+    for batch in open_parts(parts, &Options::default())? {
+        let (part, batch) = batch?;
+        if rows.is_empty() {
+            let schema = batch.schema();
+            let names = schema.fields().iter().map(|field| field.name().clone());
+            rows.push(names.collect());
+        }
+        for row in 0..batch.num_rows() {
+            let mut cells = row_of(&batch, row);
+            cells.push(names[part].clone());
+            rows.push(cells);
+        }
+    }
+    Ok(rows)
+}
+
+fn refused(folder: &tempfile::TempDir) -> String {
+    let error = rows(&[folder.path().to_owned()]).unwrap_err().to_string();
+    error.replace(&folder.path().display().to_string(), "F")
+}
+
+fn parquet(columns: Vec<(&str, ArrayRef)>) -> Vec<u8> {
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    let mut bytes = Vec::new();
+    let mut writer = ArrowWriter::try_new(&mut bytes, batch.schema(), None).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    bytes
+}
+
+#[test]
+fn a_folder_is_read_in_the_order_of_paths() {
+    let folder = folder(&[
+        ("b.csv", b"n,t\n3,x\n"),
+        ("a.csv", b"t,n\nx,1\ny,2.5\n"),
+        ("_SUCCESS", b""),
+        (".b.csv.crc", b"\x00\x01"),
+        ("empty.csv", b""),
+        ("header.csv", b"n,t\n"),
+    ]);
+    // A number is a float in both, since it is one in one of them.
+    let expected = [
+        vec!["t", "n"],
+        vec!["x", "1.0", "a.csv"],
+        vec!["y", "2.5", "a.csv"],
+        vec!["x", "3.0", "b.csv"],
+    ];
+    assert_eq!(rows(&[folder.path().to_owned()]).unwrap(), expected);
+    assert_eq!(rows(&[folder.path().join("*.csv")]).unwrap(), expected);
+    let listed = ["b.csv", "a.csv"].map(|name| folder.path().join(name));
+    assert_eq!(rows(&listed).unwrap(), expected);
+}
+
+#[test]
+fn folders_with_keys_give_columns() {
+    let folder = folder(&[
+        ("year=2023/sex=f/p.csv", b"n\n1\n"),
+        ("year=2024/sex=__HIVE_DEFAULT_PARTITION__/p.csv", b"n\n2\n"),
+    ]);
+    let expected = [
+        vec!["n", "year", "sex"],
+        vec!["1", "2023", "f", "year=2023/sex=f/p.csv"],
+        vec![
+            "2",
+            "2024",
+            "∅",
+            "year=2024/sex=__HIVE_DEFAULT_PARTITION__/p.csv",
+        ],
+    ];
+    assert_eq!(rows(&[folder.path().to_owned()]).unwrap(), expected);
+    assert_eq!(
+        rows(&[folder.path().join("year=*/*/*.csv")]).unwrap(),
+        expected
+    );
+    std::fs::write(folder.path().join("year=2024/q.csv"), "n\n3\n").unwrap();
+    let error = refused(&folder);
+    assert!(
+        error.starts_with("F/year=2024/q.csv is no part of this table: its folders give the columns [year], those of F/year=2023/sex=f/p.csv give [year, sex]"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_part_that_differs_is_named() {
+    let csv = folder(&[("a.csv", b"n,t\n1,x\n"), ("b.csv", b"n,u\n1,x\n")]);
+    let error = refused(&csv);
+    assert!(
+        error.starts_with(
+            "F/b.csv is no part of this table: it has a column `u`, which F/a.csv has not"
+        ),
+        "{error}"
+    );
+    let number = |n: i64| Arc::new(Int64Array::from(vec![n])) as ArrayRef;
+    let text = |t: &str| Arc::new(StringArray::from(vec![t])) as ArrayRef;
+    let first = parquet(vec![("n", number(1)), ("t", text("x"))]);
+    let other_type = parquet(vec![("n", text("2")), ("t", text("x"))]);
+    let fewer = parquet(vec![("n", number(1))]);
+    let mut cut = first.clone();
+    cut.truncate(first.len() - 7);
+    for (part, why) in [
+        (other_type.as_slice(), "its column `n` is "),
+        (&fewer, "it has no column `t`, which F/a.parquet has"),
+        (b"n,t\n1,x\n", ""),
+        (&cut, ""),
+    ] {
+        let folder = folder(&[("a.parquet", first.as_slice()), ("b.parquet", part)]);
+        let error = refused(&folder);
+        assert!(
+            error.starts_with("F/b.parquet ") && error.contains(why),
+            "{error}"
+        );
+    }
+    let mixed = folder(&[("a.parquet", first.as_slice()), ("b.csv", b"n,t\n1,x\n")]);
+    let error = refused(&mixed);
+    assert!(
+        error.contains("it is in CSV format, and F/a.parquet is in Parquet"),
+        "{error}"
+    );
+}
+
+#[test]
+fn what_is_not_there_is_said() {
+    let folder = folder(&[("_SUCCESS", b"")]);
+    assert!(refused(&folder).starts_with("F: no files are there"));
+    let error = parts(&[folder.path().join("*.parquet")]).unwrap_err();
+    assert!(error.to_string().contains("no files are there"), "{error}");
+    let error = parts(&[Path::new("a***b").to_owned()]).unwrap_err();
+    assert!(
+        error.to_string().contains("is no pattern for file names"),
+        "{error}"
+    );
+    // One file, a pipe and a file that is not there are for the reader of one.
+    assert_eq!(parts(&[Path::new("-").to_owned()]).unwrap(), None);
+    assert_eq!(parts(&[Path::new("gone.csv").to_owned()]).unwrap(), None);
+}
