@@ -15,6 +15,7 @@ mod levels;
 mod reading;
 mod resample;
 mod table;
+mod table_reader;
 
 use std::sync::Arc;
 
@@ -31,7 +32,8 @@ pub use self::declare::{
 };
 pub use self::levels::{Level, Levels};
 pub use self::reading::RowProfiles;
-pub use self::table::{EncodedColumn, Table, TableReader};
+pub use self::table::{EncodedColumn, Table};
+pub use self::table_reader::TableReader;
 use crate::rows::Rows;
 
 /// What was read and what was left out.

@@ -496,9 +496,10 @@ impl Reading {
     }
 }
 
-fn compare(a: &Value, b: &Value) -> std::cmp::Ordering {
+pub(super) fn compare(a: &Value, b: &Value) -> std::cmp::Ordering {
     match (a, b) {
         (Value::Text(a), Value::Text(b)) => a.cmp(b),
+        (Value::Integer(a), Value::Integer(b)) => a.cmp(b),
         (a, b) => match (a.number(), b.number()) {
             (Some(a), Some(b)) => a.total_cmp(&b),
             _ => a.label().cmp(&b.label()),
@@ -559,7 +560,17 @@ fn refuse_non_finite(column: &Column) -> Result<(), Error> {
 /// How many people each distinct row is.
 fn people(table: &Table, place: usize) -> Result<Vec<u64>, Error> {
     let encoded = table.at(place)?;
-    let column = encoded.column();
+    let of_value = whole_numbers(encoded.column())?;
+    let people = |(row, (&code, &repeats)): (usize, (&u32, &u64))| {
+        let people = of_value[code as usize].checked_mul(repeats);
+        people.ok_or_else(|| Error::TooManyPeople(table.first_row(row)))
+    };
+    let rows = encoded.codes().iter().zip(table.repeats());
+    rows.enumerate().map(people).collect()
+}
+
+/// The whole numbers from 0 up that a column holds, by code: of people, or of rows.
+pub(super) fn whole_numbers(column: &Column) -> Result<Vec<u64>, Error> {
     let whole = |(code, value): (u32, &Value)| {
         let whole = match value {
             Value::Integer(weight) => u64::try_from(*weight).ok(),
@@ -578,12 +589,5 @@ fn people(table: &Table, place: usize) -> Result<Vec<u64>, Error> {
             },
         })
     };
-    let of_value = (0..).zip(column.values()).map(whole);
-    let of_value = of_value.collect::<Result<Vec<u64>, Error>>()?;
-    let people = |(row, (&code, &repeats)): (usize, (&u32, &u64))| {
-        let people = of_value[code as usize].checked_mul(repeats);
-        people.ok_or_else(|| Error::TooManyPeople(table.first_row(row)))
-    };
-    let rows = encoded.codes().iter().zip(table.repeats());
-    rows.enumerate().map(people).collect()
+    (0..).zip(column.values()).map(whole).collect()
 }

@@ -9,13 +9,15 @@
 use std::borrow::Borrow;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, RecordBatch, UInt32Array};
-use arrow_schema::{Schema, SchemaRef};
+use arrow_array::{ArrayRef, RecordBatch, UInt32Array, UInt64Array};
+use arrow_schema::SchemaRef;
 use arrow_select::take::take;
 
 use super::bins::Cut;
-use super::column::{Column, Value, plain};
+use super::column::{Column, Value};
 use super::declare::Bins;
+use super::reading::compare;
+use super::table_reader::TableReader;
 use crate::error::Error;
 use crate::rows::Rows;
 
@@ -23,16 +25,16 @@ use crate::rows::Rows;
 #[derive(Clone, Debug, Default)]
 pub struct Table {
     /// What the columns were called when the table was read; none before the first batch.
-    schema: Option<SchemaRef>,
+    pub(super) schema: Option<SchemaRef>,
     /// One entry a field; none for a column that was not wanted or cannot be read.
-    columns: Vec<Option<EncodedColumn>>,
+    pub(super) columns: Vec<Option<EncodedColumn>>,
     /// How many rows each distinct row stands for.
-    repeats: Arc<Vec<u64>>,
+    pub(super) repeats: Arc<Vec<u64>>,
     /// The number of the first of them, from 1.
-    first_rows: Vec<u64>,
+    pub(super) first_rows: Vec<u64>,
     /// The distinct row that each row is; none if nobody asked for the order of rows.
-    order: Option<Vec<u32>>,
-    rows: usize,
+    pub(super) order: Option<Vec<u32>>,
+    pub(super) rows: usize,
 }
 
 /// One column of a [`Table`].
@@ -44,6 +46,14 @@ pub struct EncodedColumn {
 }
 
 impl EncodedColumn {
+    pub(super) fn new(column: Column, codes: Vec<u32>, repeats: &Arc<Vec<u64>>) -> Self {
+        Self {
+            column: Arc::new(column),
+            codes,
+            repeats: Arc::clone(repeats),
+        }
+    }
+
     /// The distinct values.
     pub fn column(&self) -> &Column {
         &self.column
@@ -74,6 +84,18 @@ impl EncodedColumn {
         let codes: UInt32Array = rows.iter().map(|&row| self.codes[row]).collect();
         // Every code was handed out by the column whose values these are.
         take(&self.column.array(), &codes, None).expect("codes are in range")
+    }
+
+    /// The place of each value in the order of values, by code; equal values have one.
+    fn ranks(&self) -> Vec<u32> {
+        let values = self.column.values();
+        let mut codes: Vec<usize> = (0..values.len()).collect();
+        codes.sort_by(|&a, &b| compare(&values[a], &values[b]));
+        let mut ranks = vec![0; values.len()];
+        for (rank, code) in (0..).zip(codes) {
+            ranks[code] = rank;
+        }
+        ranks
     }
 
     /// How many rows hold each value, by code.
@@ -226,6 +248,38 @@ impl Table {
         }
     }
 
+    /// The distinct rows of some columns, in the order of their values, and in a last column how many rows
+    /// of the table each stands for.
+    pub fn profiles(&self, columns: &[&str], count: &str) -> Result<RecordBatch, Error> {
+        let columns: Vec<&EncodedColumn> = columns
+            .iter()
+            .map(|name| self.column(name))
+            .collect::<Result<_, _>>()?;
+        let ranks: Vec<Vec<u32>> = columns.iter().map(|column| column.ranks()).collect();
+        let mut distinct = Rows::new(columns.len());
+        let (mut firsts, mut counts) = (Vec::new(), Vec::new());
+        let mut row = vec![0; columns.len()];
+        for (at, &repeats) in self.repeats.iter().enumerate() {
+            for ((rank, column), ranks) in row.iter_mut().zip(&columns).zip(&ranks) {
+                *rank = ranks[column.codes[at] as usize];
+            }
+            let (number, is_new) = distinct.insert(&row);
+            if is_new {
+                firsts.push(at);
+                counts.push(0_u64);
+            }
+            counts[number] += repeats;
+        }
+        let mut order: Vec<usize> = (0..firsts.len()).collect();
+        order.sort_unstable_by(|&a, &b| distinct.row(a).cmp(distinct.row(b)));
+        let rows: Vec<usize> = order.iter().map(|&number| firsts[number]).collect();
+        let counts: UInt64Array = order.iter().map(|&number| counts[number]).collect();
+        let arrays = columns.iter().map(|c| (c.column.name(), c.array(&rows)));
+        let arrays = arrays.chain([(count, Arc::new(counts) as ArrayRef)]);
+        // All arrays have as many values as there are distinct rows.
+        Ok(RecordBatch::try_from_iter(arrays).expect("columns of one length"))
+    }
+
     /// Puts texts in the place of a column's values, each by the value that stands there.
     pub fn replace<E: From<Error>>(
         &mut self,
@@ -266,274 +320,5 @@ impl Table {
             let bin = cut.bin_of(&column, code - 1)?;
             Ok(Value::Text(cut.levels()[bin].label.as_str().into()))
         })
-    }
-}
-
-/// A table in the making, batch by batch.
-///
-/// Rows that agree in every column become one. Where nearly every row is one of its own, that would cost
-/// memory and save none: after a first look the rest is kept row by row. What comes of the table is the
-/// same either way.
-#[derive(Debug, Default)]
-pub struct TableReader {
-    schema: Option<SchemaRef>,
-    /// One a field; none for a column that was not wanted or cannot be read.
-    columns: Vec<Option<Column>>,
-    batches: usize,
-    rows: usize,
-    distinct: Distinct,
-    repeats: Vec<u64>,
-    first_rows: Vec<u64>,
-    order: Option<Vec<u32>>,
-}
-
-/// The distinct rows read so far.
-#[derive(Debug)]
-enum Distinct {
-    /// To be looked up.
-    Merging(Rows),
-    /// The codes of each column, when merging was given up.
-    Apart(Vec<Vec<u32>>),
-}
-
-impl Default for Distinct {
-    fn default() -> Self {
-        Self::Merging(Rows::new(0))
-    }
-}
-
-/// So many rows are looked at before merging is given up, if more than three in four are distinct.
-const FIRST_LOOK: usize = 1 << 16;
-
-impl TableReader {
-    /// A table without rows yet, which will not know which row was which.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// A table without rows yet, which will keep the order of its rows: four bytes a row.
-    pub fn keeping_order() -> Self {
-        Self {
-            order: Some(Vec::new()),
-            ..Self::default()
-        }
-    }
-
-    /// Adds a batch.
-    pub fn push(&mut self, batch: &RecordBatch) -> Result<(), Error> {
-        self.push_wanted(batch, |_| true)
-    }
-
-    /// Adds a batch; only columns whose name is wanted are encoded.
-    pub(super) fn push_wanted(
-        &mut self,
-        batch: &RecordBatch,
-        wanted: impl Fn(&str) -> bool,
-    ) -> Result<(), Error> {
-        self.batches += 1;
-        match &self.schema {
-            Some(schema) => check_schema(schema, &batch.schema(), self.batches)?,
-            None => {
-                let schema = batch.schema();
-                let readable = |field: &arrow_schema::FieldRef| {
-                    let column = Column::new(field.name(), field.data_type()).ok()?;
-                    wanted(field.name()).then_some(column)
-                };
-                self.columns = schema.fields().iter().map(readable).collect();
-                let width = self.columns.iter().flatten().count();
-                self.distinct = Distinct::Merging(Rows::new(width));
-                self.schema = Some(schema);
-            }
-        }
-        let first_row = self.rows as u64 + 1;
-        let mut codes = Vec::new();
-        for (column, array) in self.columns.iter_mut().zip(batch.columns()) {
-            if let Some(column) = column {
-                codes.push(column.encode(array, first_row)?);
-            }
-        }
-        self.add(&codes, batch.num_rows());
-        self.rows += batch.num_rows();
-        if let Distinct::Merging(rows) = &self.distinct
-            && self.rows >= FIRST_LOOK
-            && rows.len() * 4 > self.rows * 3
-        {
-            self.distinct = Distinct::Apart(rows.by_column());
-        }
-        Ok(())
-    }
-
-    /// Adds rows by their codes in each column.
-    fn add(&mut self, codes: &[Vec<u32>], rows: usize) {
-        let next_row = self.rows as u64 + 1;
-        match &mut self.distinct {
-            Distinct::Merging(distinct) => {
-                let mut row = vec![0; codes.len()];
-                for i in 0..rows {
-                    for (code, column) in row.iter_mut().zip(codes) {
-                        *code = column[i];
-                    }
-                    let (number, new) = distinct.insert(&row);
-                    if new {
-                        self.repeats.push(0);
-                        self.first_rows.push(next_row + i as u64);
-                    }
-                    self.repeats[number] += 1;
-                    if let Some(order) = &mut self.order {
-                        order.push(number as u32);
-                    }
-                }
-            }
-            Distinct::Apart(columns) => {
-                if let Some(order) = &mut self.order {
-                    // Fewer than 2^32 rows, or the codes alone would not fit any memory.
-                    order.extend((0..rows).map(|i| (self.repeats.len() + i) as u32));
-                }
-                for (column, codes) in columns.iter_mut().zip(codes) {
-                    column.extend_from_slice(codes);
-                }
-                self.repeats.extend(std::iter::repeat_n(1, rows));
-                self.first_rows.extend(next_row..next_row + rows as u64);
-            }
-        }
-    }
-
-    /// The table.
-    pub fn finish(self) -> Table {
-        let repeats = Arc::new(self.repeats);
-        let codes = match self.distinct {
-            Distinct::Merging(rows) => rows.by_column(),
-            Distinct::Apart(codes) => codes,
-        };
-        let mut codes = codes.into_iter();
-        let columns = self.columns.into_iter().map(|column| {
-            Some(EncodedColumn {
-                column: Arc::new(column?),
-                codes: codes.next().unwrap_or_default(),
-                repeats: Arc::clone(&repeats),
-            })
-        });
-        Table {
-            schema: self.schema,
-            columns: columns.collect(),
-            repeats,
-            first_rows: self.first_rows,
-            order: self.order,
-            rows: self.rows,
-        }
-    }
-}
-
-fn check_schema(first: &Schema, now: &Schema, batch: usize) -> Result<(), Error> {
-    let differs = |difference| Err(Error::SchemaChanged { batch, difference });
-    if now.fields().len() != first.fields().len() {
-        return differs(format!(
-            "{} columns, not {}",
-            now.fields().len(),
-            first.fields().len()
-        ));
-    }
-    for (now, first) in now.fields().iter().zip(first.fields()) {
-        // Whether values come numbered may differ from batch to batch.
-        if now.name() != first.name() || plain(now.data_type()) != plain(first.data_type()) {
-            return differs(format!(
-                "`{}` ({}) where there was `{}` ({})",
-                now.name(),
-                now.data_type(),
-                first.name(),
-                first.data_type()
-            ));
-        }
-    }
-    Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use arrow_array::{Int64Array, StringArray};
-
-    use super::*;
-
-    /// Rows of two columns; `distinct` says how many different ones there are.
-    fn batch(rows: std::ops::Range<i64>, distinct: i64) -> RecordBatch {
-        let numbers: Int64Array = rows.clone().map(|row| (row * 7 + 3) % distinct).collect();
-        let texts = rows.map(|row| Some(["a", "b", "c"][(row % distinct % 3) as usize]));
-        let texts: StringArray = texts.collect();
-        let columns: [(&str, ArrayRef); 2] =
-            [("number", Arc::new(numbers)), ("text", Arc::new(texts))];
-        RecordBatch::try_from_iter(columns).unwrap()
-    }
-
-    /// Row by row, as the table was.
-    fn rows(table: &Table) -> Vec<(Value, Value)> {
-        let (number, text) = (
-            table.column("number").unwrap(),
-            table.column("text").unwrap(),
-        );
-        let order = table.order().into_iter().map(|row| row as usize);
-        order
-            .map(|row| (number.value(row).clone(), text.value(row).clone()))
-            .collect()
-    }
-
-    fn expected(rows: std::ops::Range<i64>, distinct: i64) -> Vec<(Value, Value)> {
-        rows.map(|row| {
-            let text = ["a", "b", "c"][(row % distinct % 3) as usize];
-            (
-                Value::Integer((row * 7 + 3) % distinct),
-                Value::Text(text.into()),
-            )
-        })
-        .collect()
-    }
-
-    #[test]
-    fn rows_that_agree_are_kept_once() {
-        let table = Table::read([batch(0..50, 30), batch(50..120, 30)]).unwrap();
-        assert_eq!((table.rows(), table.repeats().len()), (120, 30));
-        assert_eq!(table.repeats(), [4; 30]);
-        assert_eq!(table.first_row(29), 30);
-        assert_eq!(rows(&table), expected(0..120, 30));
-        let counts = table.column("text").unwrap().counts();
-        assert_eq!(counts, [40; 3]);
-
-        let some = table.select(&[119, 5, 35, 0]);
-        assert_eq!((some.rows(), some.repeats()), (4, &[1, 2, 1][..]));
-        let all = expected(0..120, 30);
-        let chosen = [119, 5, 35, 0].map(|row: usize| all[row].clone());
-        assert_eq!(rows(&some), chosen);
-
-        let text = table.column("text").unwrap();
-        let kept = table.filter(|row| *text.value(row) == Value::Text("b".into()));
-        let is_b = |row: &(Value, Value)| row.1 == Value::Text("b".into());
-        let expected: Vec<_> = all.into_iter().filter(is_b).collect();
-        assert_eq!((kept.rows(), rows(&kept)), (40, expected));
-        assert_eq!(kept.column("text").unwrap().column().values().len(), 1);
-    }
-
-    /// Where nearly all rows differ they are not merged, and the table is the same.
-    #[test]
-    fn rows_of_their_own_are_kept_apart() {
-        let many = FIRST_LOOK as i64;
-        let mut reader = TableReader::keeping_order();
-        reader.push(&batch(0..many, many * 2)).unwrap();
-        assert!(matches!(reader.distinct, Distinct::Apart(_)));
-        reader.push(&batch(0..10, many * 2)).unwrap();
-        let table = reader.finish();
-        assert_eq!(table.rows() as i64, many + 10);
-        let mut all = expected(0..many, many * 2);
-        all.extend(expected(0..10, many * 2));
-        assert_eq!(rows(&table), all);
-        assert_eq!(table.first_row(many as usize), many as u64 + 1);
-    }
-
-    #[test]
-    fn without_an_order_the_same_rows_follow_one_another() {
-        let mut reader = TableReader::new();
-        reader.push(&batch(0..60, 30)).unwrap();
-        let table = reader.finish();
-        let order = table.order();
-        assert_eq!(order[..4], [0, 0, 1, 1]);
-        assert_eq!(order.len(), 60);
     }
 }
