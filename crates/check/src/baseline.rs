@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use facts_engine::comparison::{Comparison, GapMoved, Side, compare};
+use facts_engine::comparison::{Comparison, GapMoved, compare};
 use facts_report::{Diff, Record, Report};
 use serde::{Deserialize, Serialize};
 
@@ -158,19 +158,8 @@ impl<'a> Beside<'a> {
         before: &Record,
     ) -> Result<Self, CheckError> {
         let now = report.record;
-        let alpha = report
-            .evidence()
-            .map_or(0.05, |found| found.gathering.alpha);
-        fn side(record: &Record) -> Side<'_> {
-            Side {
-                audit: &record.audit,
-                people: record
-                    .answer
-                    .as_ref()
-                    .map(|answer| answer.people.as_slice()),
-            }
-        }
-        let comparison = compare(side(before), side(now), &[], alpha);
+        let alpha = now.alpha();
+        let comparison = compare(before.side(), now.side(), &[], alpha);
         // By no definitions: what is wanted is what keeps the two apart.
         let apart = Diff::new(before, now, &[])
             .map_err(|error| CheckError::NotABaseline(error.to_string()))?;
@@ -199,18 +188,11 @@ impl<'a> Beside<'a> {
             finding.state = if listed { State::Known } else { State::New };
             return;
         };
-        let gaps = self.gaps(finding.predicate.as_deref());
-        let both = |gap: &&GapMoved| gap.pair == (worse, better) || gap.pair == (better, worse);
-        let Some(gap) = gaps.and_then(|gaps| gaps.iter().find(both)) else {
+        let Some(gap) = self.gap(finding.predicate.as_deref(), worse, better) else {
             finding.state = State::New;
             return;
         };
-        let wider = if gap.pair == (worse, better) {
-            gap.moved.by > 0.0
-        } else {
-            gap.moved.by < 0.0
-        };
-        let grown = wider && gap.moved.is_shown(self.alpha);
+        let grown = gap.moved_against(worse, self.alpha);
         finding.growth_p = Some(gap.moved.corrected);
         finding.state = match (listed, grown) {
             (true, true) => State::Grown,
@@ -220,12 +202,15 @@ impl<'a> Beside<'a> {
         };
     }
 
-    /// The gaps of a subgroup, or of all people.
-    fn gaps(&self, predicate: Option<&str>) -> Option<&[GapMoved]> {
+    /// The gap between two groups of a subgroup, or of all people.
+    fn gap(&self, predicate: Option<&str>, worse: usize, better: usize) -> Option<&GapMoved> {
         let comparison = self.comparison.as_ref()?;
         match predicate {
-            None => Some(&comparison.people.as_ref()?.gaps),
-            Some(predicate) => Some(&comparison.subgroup(predicate)?.within(None)?.gaps),
+            None => comparison.people.as_ref()?.between(worse, better),
+            Some(predicate) => {
+                let within = comparison.subgroup(predicate)?.within(None)?;
+                within.between(worse, better)
+            }
         }
     }
 

@@ -2,6 +2,7 @@
 
 use facts_engine::Audit;
 use facts_engine::answer::Answer;
+use facts_engine::comparison::Side;
 use facts_engine::evidence::{Evidence, Tests};
 use facts_engine::flips::Favourable;
 use serde::{Deserialize, Serialize};
@@ -13,6 +14,9 @@ pub const VERSION: u32 = 2;
 
 /// The earliest version that is still read.
 pub const EARLIEST_VERSION: u32 = 1;
+
+/// The level α where no evidence was gathered that says another.
+const ALPHA: f64 = 0.05;
 
 /// An audit with where it comes from: everything that a report needs, and nothing about a person.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -73,6 +77,21 @@ impl Record {
     pub fn all_notes(&self) -> impl Iterator<Item = &String> {
         let notices = &self.audit.population.notices;
         self.assumptions.iter().chain(&self.notes).chain(notices)
+    }
+
+    /// The level α that the evidence was gathered at, or the usual one.
+    pub fn alpha(&self) -> f64 {
+        let evidence = self.evidence.as_ref();
+        evidence.map_or(ALPHA, |found| found.gathering.alpha)
+    }
+
+    /// What the engine compares of it with another audit.
+    pub fn side(&self) -> Side<'_> {
+        let answer = self.answer.as_ref();
+        Side {
+            audit: &self.audit,
+            people: answer.map(|answer| answer.people.as_slice()),
+        }
     }
 
     /// Whether any definition was tested, so that findings can pass.

@@ -148,6 +148,15 @@ impl<'a> Report<'a> {
         self.findings(column, &passing)
     }
 
+    /// The budgets that definitions name, ascending.
+    pub fn budgets(&self) -> Vec<f64> {
+        let columns = self.columns.iter();
+        let mut budgets: Vec<f64> = columns.filter_map(|c| c.definition.budget()).collect();
+        budgets.sort_by(f64::total_cmp);
+        budgets.dedup();
+        budgets
+    }
+
     /// How each definition ranks.
     pub fn ranking_analysis(&self) -> RankingAnalysis {
         self.record.audit.ranking_analysis(&self.rankings())

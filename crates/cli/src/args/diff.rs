@@ -8,10 +8,10 @@ use super::{DefinitionArgs, number};
 
 #[derive(Debug, Args)]
 pub(crate) struct DiffArgs {
-    /// The older audit
-    pub(crate) old: PathBuf,
-    /// The newer audit
-    pub(crate) new: PathBuf,
+    /// Two saved audits, the older first. Three or more, or one folder that holds several, are a series:
+    /// each is compared with the first
+    #[arg(required = true, value_name = "AUDIT")]
+    pub(crate) audits: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) definitions: DefinitionArgs,
     /// How many findings to list of each sort and definition
@@ -20,7 +20,15 @@ pub(crate) struct DiffArgs {
     /// The form
     #[arg(long, value_enum, default_value_t = DiffForm::Text)]
     pub(crate) format: DiffForm,
-    /// Exit with 1 if a finding that appeared or grew scores over this
+    /// How often, at most, chance alone may be said to have changed anything; of a series, over all its
+    /// looks. That of the newest audit unless said
+    #[arg(long, value_name = "α", value_parser = number)]
+    pub(crate) alpha: Option<f64>,
+    /// Exit with 1 if anything is shown to have changed; of a series, at any look
+    #[arg(long)]
+    pub(crate) fail_on_change: bool,
+    /// Exit with 1 if a finding scores over this that is shown to have appeared or grown, or that passes
+    /// and is ranked only now; of a series, at its newest look
     #[arg(long, value_name = "SCORE", value_parser = number)]
     pub(crate) fail_over: Option<f64>,
     /// Only findings that pass in one of the two audits; --fail-over heeds those that pass in the newer

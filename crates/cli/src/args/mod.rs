@@ -105,7 +105,7 @@ Examples:
   facts show result --tables                                     the two analysis tables
   facts show result --format html -o report.html                 a report to hand over")]
     Show(ShowArgs),
-    /// Compare two saved audits: which findings appeared, vanished, grew, shrank
+    /// Compare saved audits: what changed by more than chance
     #[command(after_help = "\
 Both are ranked by the definitions of the old audit, unless -d names others.
 

@@ -8,7 +8,7 @@ use facts_run::config::Text;
 use super::number;
 
 /// Which definitions.
-#[derive(Debug, Default, Args)]
+#[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Definitions")]
 pub(crate) struct DefinitionArgs {
     /// A definition of fairness, such as equal-choice:0.7; repeat for more

@@ -10,6 +10,7 @@
 //! Two tables are two samples ([`compare`]). Two models on the same people are compared by the people
 //! whose answer changed ([`compare_people`]), which finds more. `docs/comparing.md` explains the tests.
 
+mod gap;
 mod law;
 mod moved;
 mod people;
@@ -20,6 +21,8 @@ use std::collections::HashMap;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+pub use self::gap::{Direction, GapMoved, Tally};
+use self::gap::{between, widest};
 pub use self::moved::Moved;
 use self::moved::{Counted, holm};
 pub use self::people::compare_people;
@@ -103,72 +106,40 @@ pub struct GroupMoved {
     pub moved: Moved,
 }
 
-/// What became of the gap between two groups.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct GapMoved {
-    /// The two groups; the gap is the share of the second less that of the first.
-    pub pair: (usize, usize),
-    /// The gap in the older audit.
-    pub before: f64,
-    /// The gap in the newer audit.
-    pub now: f64,
-    /// How far it moved.
-    pub moved: Moved,
-}
-
-/// What became of a gap.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Direction {
-    /// It is wider.
-    Grew,
-    /// It is narrower.
-    Shrank,
-    /// It is against the other group now.
-    Turned,
-    /// Chance could explain how it moved.
-    TooClose,
-}
-
-impl GapMoved {
-    /// What became of the gap, at level α.
-    pub fn direction(&self, alpha: f64) -> Direction {
-        if !self.moved.is_shown(alpha) {
-            Direction::TooClose
-        } else if self.before * self.now < 0.0 {
-            Direction::Turned
-        } else if self.now.abs() > self.before.abs() {
-            Direction::Grew
-        } else {
-            Direction::Shrank
-        }
-    }
-
-    /// The group that was better off, and the one that was worse off; none if there was no gap.
-    pub fn was_better_and_worse(&self) -> Option<(usize, usize)> {
-        let (first, second) = self.pair;
-        if self.before == 0.0 {
-            None
-        } else if self.before > 0.0 {
-            Some((second, first))
-        } else {
-            Some((first, second))
-        }
-    }
-}
-
 impl WithinCost {
     /// The gap that was or is widest: what stands for the subgroup.
     pub fn widest(&self) -> Option<&GapMoved> {
-        let width = |gap: &GapMoved| gap.before.abs().max(gap.now.abs());
-        let gaps = self.gaps.iter().rev();
-        gaps.max_by(|a, b| width(a).total_cmp(&width(b)))
+        widest(self.gaps.iter())
     }
 
-    /// The gap whose move is the surest.
-    pub fn surest(&self) -> Option<&GapMoved> {
+    /// Of the gaps between a group and each other, the one that was or is widest.
+    pub fn widest_of(&self, group: usize) -> Option<&GapMoved> {
         let gaps = self.gaps.iter();
-        gaps.min_by(|a, b| a.moved.p.total_cmp(&b.moved.p))
+        widest(gaps.filter(|gap| gap.pair.0 == group || gap.pair.1 == group))
+    }
+
+    /// The gap between two groups, in either order.
+    pub fn between(&self, a: usize, b: usize) -> Option<&GapMoved> {
+        between(&self.gaps, a, b)
+    }
+
+    /// Whether the gap between two groups narrowed because the better-off lost; see
+    /// [`GapMoved::levelled_down`].
+    pub fn levelled_down(&self, gap: &GapMoved, alpha: f64) -> bool {
+        gap.levelled_down(&self.groups, alpha)
+    }
+}
+
+impl PeopleCompared {
+    /// The gap between two groups, in either order.
+    pub fn between(&self, a: usize, b: usize) -> Option<&GapMoved> {
+        between(&self.gaps, a, b)
+    }
+
+    /// Whether some gap in who has a way narrowed because the better-off lost.
+    pub fn levelled_down(&self, alpha: f64) -> bool {
+        let mut gaps = self.gaps.iter();
+        gaps.any(|gap| gap.levelled_down(&self.open, alpha))
     }
 }
 
@@ -197,6 +168,25 @@ impl Comparison {
         let of_people = self.people.iter().flat_map(PeopleCompared::moves);
         let all = of_people.chain(of_subgroups);
         all.map(|moved| moved.corrected).fold(1.0, f64::min)
+    }
+
+    /// How many subgroups' widest gaps, within the deciding cost, grew, shrank, turned or did none of these.
+    pub fn tally(&self) -> Tally {
+        let mut tally = Tally::default();
+        for within in self.subgroups.iter().filter_map(|s| s.within(None)) {
+            let Some(gap) = within.widest() else {
+                continue;
+            };
+            let levelled_down = within.levelled_down(gap, self.alpha);
+            match gap.direction(self.alpha) {
+                Direction::TooClose => tally.too_close += 1,
+                _ if levelled_down => tally.levelled_down += 1,
+                Direction::Grew => tally.grew += 1,
+                Direction::Shrank => tally.shrank += 1,
+                Direction::Turned => tally.turned += 1,
+            }
+        }
+        tally
     }
 
     /// A subgroup, by its predicate.

@@ -205,22 +205,12 @@ impl Answered<'_> {
 
     /// The level α that the evidence was gathered at, or the usual one.
     fn alpha(&self) -> f64 {
-        let evidence = self.report.record.evidence.as_ref();
-        evidence.map_or(0.05, |found| found.gathering.alpha)
-    }
-
-    /// The budgets that definitions name, ascending.
-    fn budgets(&self) -> Vec<f64> {
-        let columns = self.report.columns.iter();
-        let mut budgets: Vec<f64> = columns.filter_map(|c| c.definition.budget()).collect();
-        budgets.sort_by(f64::total_cmp);
-        budgets.dedup();
-        budgets
+        self.report.record.alpha()
     }
 
     /// Who is refused, and who has a way out, by group.
     pub fn people(&self) -> Vec<PeopleRow> {
-        let budgets = self.budgets();
+        let budgets = self.report.budgets();
         let row = |(g, people): (usize, &GroupPeople)| {
             let open = people.open();
             let within = |&budget: &f64| Some((budget, people.open_within(budget)?.part));

@@ -1,15 +1,17 @@
 //! What changed for people between two audits: better, worse, mixed, or too close to tell.
 //!
 //! What counts for a group is how many of all its people are shut out: refused, and without a way out.
-//! A difference counts if Newcombe's interval for it leaves out 0. The two audits are taken for samples
-//! of their own; where they are about the same people, that asks for more than is needed, never less.
+//! A difference counts if the engine's comparison shows it, corrected for all groups. The two audits are
+//! taken for samples of their own unless both were made of the same people at once; of the same people, that
+//! asks for more than is needed, never less.
 
-use facts_engine::answer::{Answer, GroupPeople};
+use facts_engine::comparison::{Direction, GapMoved, GroupMoved, Moved, PeopleCompared};
 use facts_engine::distribution::Share;
 use facts_engine::evidence::Interval;
 use serde::Serialize;
 
-use crate::answer::words::{Z_95, listed, of_100};
+use crate::answer::words::{listed, of_100};
+use crate::evidence::words::p_value;
 use crate::grid::{Grid, Side, escape};
 use crate::record::Record;
 use crate::text::{Palette, count, styled};
@@ -49,6 +51,27 @@ pub struct PeopleChange {
     pub levelled_down: bool,
     /// By group.
     pub groups: Vec<GroupChange>,
+    /// The gaps in who has a way, of the refused.
+    pub gaps: Vec<PeopleGap>,
+}
+
+/// What became of the gap between two groups in who has a way, of those who are refused.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PeopleGap {
+    /// The two groups.
+    pub between: (String, String),
+    /// The share of the second less that of the first, before.
+    pub before: f64,
+    /// The same now.
+    pub now: f64,
+    /// By how much it moved.
+    pub moved: f64,
+    /// From where to where that may lie, alone.
+    pub interval: Interval,
+    /// The p-value, corrected for all that is compared of all people.
+    pub p: f64,
+    /// What became of it.
+    pub direction: Direction,
 }
 
 /// What changed for one group.
@@ -66,26 +89,22 @@ pub struct GroupChange {
     pub moved: f64,
     /// From where to where that may lie.
     pub interval: Interval,
+    /// The p-value, corrected for all that is compared of all people.
+    pub p: f64,
     /// How many people of the newer audit that is; below 0 is fewer shut out.
     pub people: f64,
 }
 
 impl PeopleChange {
-    /// What changed; none if one of the audits has no answer, or tells too little, or compares other
-    /// groups.
-    pub(super) fn new(old: &Record, new: &Record) -> Option<Self> {
-        let (was, is) = (old.answer.as_ref()?, new.answer.as_ref()?);
-        let names = |record: &Record| -> Vec<String> {
-            let groups = record.audit.groups.iter();
-            groups.map(|group| group.name.trim().to_owned()).collect()
-        };
-        if names(old) != names(new) {
-            return None;
-        }
-        let pairs = was.people.iter().zip(&is.people);
-        let groups: Vec<GroupChange> = (names(new).into_iter().zip(pairs))
-            .map(|(name, (was, is))| GroupChange::new(name, was, is))
-            .collect::<Option<_>>()?;
+    /// What changed, as the engine says it.
+    pub(super) fn new(new: &Record, compared: &PeopleCompared, alpha: f64) -> Self {
+        let groups = new.audit.groups.iter();
+        let moves = compared.shut_out.iter().zip(&compared.open);
+        let groups: Vec<GroupChange> = (groups.zip(moves))
+            .map(|(group, (shut_out, open))| {
+                GroupChange::new(group.name.trim().to_owned(), shut_out, open, alpha)
+            })
+            .collect();
         let any = |trend: Trend| groups.iter().any(|group| group.trend == trend);
         let trend = match (any(Trend::Better), any(Trend::Worse)) {
             (true, true) => Trend::Mixed,
@@ -93,14 +112,22 @@ impl PeopleChange {
             (false, true) => Trend::Worse,
             (false, false) => Trend::TooClose,
         };
-        Some(Self {
+        Self {
             trend,
-            levelled_down: levelled_down(was, is, &groups),
+            levelled_down: compared.levelled_down(alpha),
+            gaps: gaps(&groups, compared, alpha),
             groups,
-        })
+        }
     }
 
-    /// The change in one or two sentences.
+    /// What became of the gaps in who has a way: a sentence for each that is shown to have moved.
+    fn about_gaps(&self) -> Vec<String> {
+        let shown = self.gaps.iter();
+        let shown = shown.filter(|gap| gap.direction != Direction::TooClose);
+        shown.map(PeopleGap::sentence).collect()
+    }
+
+    /// The change in a few sentences.
     pub fn sentence(&self) -> String {
         let of = |trend: Trend| {
             let groups = self.groups.iter().filter(move |group| group.trend == trend);
@@ -126,6 +153,10 @@ impl PeopleChange {
                 listed(&worse, "and")
             ),
         };
+        for said in self.about_gaps() {
+            sentence.push(' ');
+            sentence += &said;
+        }
         if self.levelled_down {
             sentence += " The gap narrowed by levelling down: the way out became less open to those to whom it was more open, and no more open to the others.";
         }
@@ -184,27 +215,53 @@ impl PeopleChange {
     }
 }
 
-impl GroupChange {
-    fn new(group: String, was: &GroupPeople, is: &GroupPeople) -> Option<Self> {
-        let shut_out = (was.refused_without()?, is.refused_without()?);
-        let (low, high) = shut_out.1.difference(shut_out.0, Z_95);
-        let moved = shut_out.1.ratio() - shut_out.0.ratio();
-        let trend = if high < 0.0 {
-            Trend::Better
-        } else if low > 0.0 {
-            Trend::Worse
-        } else {
-            Trend::TooClose
+impl PeopleGap {
+    fn sentence(&self) -> String {
+        let (first, second) = &self.between;
+        let became = match self.direction {
+            Direction::Grew => "grew",
+            Direction::Shrank => "shrank",
+            Direction::Turned => "turned",
+            Direction::TooClose => "did not surely move",
         };
-        Some(Self {
+        // Named so that the gap was, or else is, above 0.
+        let (high, low, sign) = if self.before > 0.0 || (self.before == 0.0 && self.now > 0.0) {
+            (second, first, 1.0)
+        } else {
+            (first, second, -1.0)
+        };
+        format!(
+            "Of the refused, the share with a way out is higher for {high} than for {low} by {} now and was by {}: that gap {became} (p = {}).",
+            signed_points(sign * self.now),
+            signed_points(sign * self.before),
+            p_value(self.p),
+        )
+    }
+}
+
+/// A gap in points, below 0 if it is the other way round.
+fn signed_points(gap: f64) -> String {
+    format!("{:.1} points", gap * 100.0)
+}
+
+impl GroupChange {
+    fn new(group: String, shut_out: &GroupMoved, open: &GroupMoved, alpha: f64) -> Self {
+        let Moved { by, interval, .. } = shut_out.moved;
+        let trend = match shut_out.moved.is_shown(alpha) {
+            false => Trend::TooClose,
+            true if by < 0.0 => Trend::Better,
+            true => Trend::Worse,
+        };
+        Self {
             group,
             trend,
-            shut_out,
-            open: (was.open()?, is.open()?),
-            moved,
-            interval: Interval { low, high },
-            people: moved * is.people as f64,
-        })
+            shut_out: (shut_out.before, shut_out.now),
+            open: (open.before, open.now),
+            moved: by,
+            interval,
+            p: shut_out.moved.corrected,
+            people: by * shut_out.now.whole as f64,
+        }
     }
 
     fn words(&self) -> String {
@@ -218,24 +275,19 @@ impl GroupChange {
     }
 }
 
-/// Whether the gap between the most and the least open group narrowed only because the former lost.
-fn levelled_down(was: &Answer, is: &Answer, groups: &[GroupChange]) -> bool {
-    let ratio = |people: &GroupPeople| people.open().map_or(0.0, Share::ratio);
-    let old: Vec<f64> = was.people.iter().map(ratio).collect();
-    let new: Vec<f64> = is.people.iter().map(ratio).collect();
-    let place = |best: bool| {
-        let by = |a: &usize, b: &usize| old[*a].total_cmp(&old[*b]).then(b.cmp(a));
-        let places = 0..old.len();
-        if best {
-            places.max_by(by)
-        } else {
-            places.min_by(by)
+/// How the gaps in who has a way moved, a row for each two groups.
+fn gaps(groups: &[GroupChange], compared: &PeopleCompared, alpha: f64) -> Vec<PeopleGap> {
+    let gap = |gap: &GapMoved| {
+        let (first, second) = gap.pair;
+        PeopleGap {
+            between: (groups[first].group.clone(), groups[second].group.clone()),
+            before: gap.before,
+            now: gap.now,
+            moved: gap.moved.by,
+            interval: gap.moved.interval,
+            p: gap.moved.corrected,
+            direction: gap.direction(alpha),
         }
     };
-    let (Some(best), Some(worst)) = (place(true), place(false)) else {
-        return false;
-    };
-    let open = &groups[best].open;
-    let surely_fell = open.1.difference(open.0, Z_95).1 < 0.0;
-    surely_fell && new[worst] <= old[worst] && new[best] - new[worst] < old[best] - old[worst]
+    compared.gaps.iter().map(gap).collect()
 }

@@ -18,7 +18,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
-pub(crate) use self::comparison::comparison;
+pub(crate) use self::comparison::{comparison, series};
 use self::page::{Document, Page};
 use crate::report::Report;
 
