@@ -316,7 +316,7 @@ pub enum Error {
     },
     /// Too few groups are left to compare.
     #[error(
-        "fewer than two groups can be compared: kept {kept:?}, set aside {set_aside:?}; lower the least group size, merge groups, or compare others"
+        "{} of the groups can be compared, and it takes two; set aside: {}; lower the least group size, merge groups, compare others, or audit more people", match kept.first() { None => "none".to_owned(), Some(group) => format!("only `{group}`") }, set_aside.join(", ")
     )]
     TooFewGroups {
         /// The groups kept.

@@ -161,7 +161,7 @@ fn too_few_groups_are_an_error_that_names_all() {
     let error = run(declared(), &workers(), &options, no_clerk).unwrap_err();
     assert_eq!(
         error.to_string(),
-        r#"fewer than two groups can be compared: kept ["a"], set aside ["b (fewer than 4 affected)", "c (fewer than 4 affected)", "d (nobody affected)"]; lower the least group size, merge groups, or compare others"#
+        "only `a` of the groups can be compared, and it takes two; set aside: `b` (fewer than 4 affected: 3), `c` (fewer than 4 affected: 2), `d` (nobody affected); lower the least group size, merge groups, compare others, or audit more people"
     );
 }
 

@@ -133,10 +133,12 @@ impl Run<'_> {
             affected.set_aside.push(by_group.set_aside(g, name, why));
         }
         if affected.groups.len() < 2 {
-            let set_aside = affected
-                .set_aside
-                .iter()
-                .map(|s| format!("{} ({})", s.name, s.why));
+            let set_aside = affected.set_aside.iter().map(|s| match s.affected {
+                Count::Known(people @ 1..) if s.why != UNWANTED => {
+                    format!("`{}` ({}: {people})", s.name, s.why)
+                }
+                _ => format!("`{}` ({})", s.name, s.why),
+            });
             return Err(Error::TooFewGroups {
                 kept: affected.groups.iter().map(|&g| names[g].clone()).collect(),
                 set_aside: set_aside.collect(),

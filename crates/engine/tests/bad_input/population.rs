@@ -350,6 +350,6 @@ fn groups_that_cannot_be_compared() {
     );
     assert_eq!(
         misjudged_with(&favours_bosses(), &Options::new().compare(["f"])),
-        r#"fewer than two groups can be compared: kept ["f"], set aside ["m (not among the groups to compare)"]; lower the least group size, merge groups, or compare others"#
+        "only `f` of the groups can be compared, and it takes two; set aside: `m` (not among the groups to compare); lower the least group size, merge groups, compare others, or audit more people"
     );
 }

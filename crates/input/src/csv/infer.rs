@@ -13,6 +13,32 @@ const INTEGER: u8 = 2;
 const WIDE_INTEGER: u8 = 4;
 const FLOAT: u8 = 8;
 const TEXT: u8 = 16;
+/// A word that usually stands for a missing value.
+const MARK: u8 = 32;
+
+/// Words that usually stand for a missing value, in lower case. Beside numbers they are read as missing;
+/// beside texts they are texts, of which only the user knows what they mean.
+pub const MISSING_MARKS: &[&str] = &[
+    "?",
+    "na",
+    "n/a",
+    "nan",
+    "null",
+    "unknown",
+    "missing",
+    "-",
+    "--",
+    "not available",
+    "prefer not to say",
+    "not stated",
+];
+
+/// Whether a text without blanks around it usually stands for a missing value.
+pub fn is_missing_mark(text: &str) -> bool {
+    MISSING_MARKS
+        .iter()
+        .any(|mark| mark.eq_ignore_ascii_case(text))
+}
 
 impl Seen {
     pub(crate) fn add(&mut self, value: &str) {
@@ -33,8 +59,9 @@ impl Seen {
         match self.0 {
             0 => ColumnType::Text,
             BOOLEAN => ColumnType::Boolean,
-            seen if seen & !WHOLE == 0 => ColumnType::Int64,
-            seen if seen & !NUMBER == 0 => ColumnType::Float64,
+            MARK => ColumnType::Text,
+            seen if seen & !(WHOLE | MARK) == 0 => ColumnType::Int64,
+            seen if seen & !(NUMBER | MARK) == 0 => ColumnType::Float64,
             _ => ColumnType::Text,
         }
     }
@@ -61,6 +88,7 @@ fn kind(value: &str) -> u8 {
     }
     match float(value) {
         Some(_) => FLOAT,
+        None if is_missing_mark(value) => MARK,
         None => TEXT,
     }
 }
@@ -117,6 +145,16 @@ mod tests {
         assert_eq!(inferred(&["true", "False", "TRUE"]), Boolean);
         assert_eq!(inferred(&["true", "1"]), Text);
         assert_eq!(inferred(&["1", "2.5", "x"]), Text);
+    }
+
+    #[test]
+    fn numbers_beside_marks_of_missing_are_numbers() {
+        assert_eq!(inferred(&["1", "NA"]), Int64);
+        assert_eq!(inferred(&["1", "?", "2.5", "n/a"]), Float64);
+        assert_eq!(inferred(&["NA"]), Text);
+        assert_eq!(inferred(&["true", "NA"]), Text);
+        assert_eq!(inferred(&["1", "NA", "x"]), Text);
+        assert_eq!(inferred(&["NA", "007"]), Text);
     }
 
     #[test]

@@ -25,8 +25,10 @@
 //! integer, 64-bit float and text that *every* value of it fits; a column
 //! without values is text. A value that would lose something stays text: codes
 //! with leading zeros (`00123`), integers beyond 64 bits, and integers beyond
-//! 2⁵³ in a column that also has fractions. Words such as `NaN` and `inf` are
-//! not numbers; list them in [`CsvOptions::nulls`] if they stand for nothing.
+//! 2⁵³ in a column that also has fractions. Words such as `inf` are not numbers.
+//! Beside numbers, words that usually stand for a missing value (`NA`, `?`,
+//! `unknown`: [`MISSING_MARKS`]) are missing values; beside texts they are texts,
+//! unless [`CsvOptions::nulls`] lists them.
 //!
 //! The types are found in a first pass over the whole file. There is none when
 //! every column that is read has its type given in [`CsvOptions::types`].
@@ -52,6 +54,7 @@ use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use serde::Deserialize;
 
 pub use encoding::Encoding;
+pub use infer::{MISSING_MARKS, is_missing_mark};
 
 use crate::columns;
 use crate::error::InputError;
@@ -414,10 +417,12 @@ impl Column {
                 parsed => column.append_option(parsed.flatten()),
             },
             (Values::Int64(column), value) => match value.map(infer::integer) {
+                Some(None) if value.is_some_and(is_missing_mark) => column.append_null(),
                 Some(None) => return false,
                 parsed => column.append_option(parsed.flatten()),
             },
             (Values::Float64(column), value) => match value.map(infer::float) {
+                Some(None) if value.is_some_and(is_missing_mark) => column.append_null(),
                 Some(None) => return false,
                 parsed => column.append_option(parsed.flatten()),
             },

@@ -168,18 +168,30 @@ fn nulls() {
 }
 
 #[test]
+fn words_for_missing_are_missing_beside_numbers() {
+    let text = "a,b,c\n1,NA,NA\nNA,x,0.5\n2, ? ,null\n";
+    let options = Options::default();
+    let expected = [DataType::Int64, DataType::Utf8, DataType::Float64];
+    assert_eq!(inferred(text, &options), expected);
+    assert_eq!(
+        table(text, &options)[1..],
+        [["1", "NA", "∅"], ["∅", "x", "0.5"], ["2", " ? ", "∅"]]
+    );
+}
+
+#[test]
 fn types_are_those_of_all_rows() {
     let mut text = String::from("early,late,code\n");
     for row in 1..=20_000 {
         text += &format!("{row},{row},{row}\n");
     }
-    text += "1.5,n/a,007\n";
+    text += "1.5,n/k,007\n";
     let options = Options::default();
     let expected = [DataType::Float64, DataType::Utf8, DataType::Utf8];
     assert_eq!(inferred(&text, &options), expected);
     let rows = table(&text, &options);
     assert_eq!(rows[1], ["1.0", "1", "1"]);
-    assert_eq!(rows[20_001], ["1.5", "n/a", "007"]);
+    assert_eq!(rows[20_001], ["1.5", "n/k", "007"]);
 }
 
 #[test]

@@ -339,10 +339,10 @@ fn values_that_do_not_fit_their_type() {
     assert_eq!(
         said(
             "t.csv",
-            "n,v\n\"x\ny\",1\nz,n/a\n",
+            "n,v\n\"x\ny\",1\nz,n/k\n",
             &typed(ColumnType::Int64)
         ),
-        format!("t.csv, line 4, column 'v': \"n/a\" is not an int64 (a whole number); {advice}")
+        format!("t.csv, line 4, column 'v': \"n/k\" is not an int64 (a whole number); {advice}")
     );
     // The line of the field, not that on which its row begins.
     assert_eq!(
@@ -350,9 +350,9 @@ fn values_that_do_not_fit_their_type() {
         format!("t.csv, line 3, column 'v': \"1.5\" is not an int64 (a whole number); {advice}")
     );
     assert_eq!(
-        said("t.csv", "v\nNaN\n", &typed(ColumnType::Float64)),
+        said("t.csv", "v\ninf\n", &typed(ColumnType::Float64)),
         format!(
-            "t.csv, line 2, column 'v': \"NaN\" is not a float64 \
+            "t.csv, line 2, column 'v': \"inf\" is not a float64 \
             (a finite decimal number); {advice}"
         )
     );

@@ -4,6 +4,7 @@
 
 use facts_engine::Error;
 use facts_engine::population::{EncodedColumn, Table, Value};
+use facts_input::csv::is_missing_mark;
 
 use super::knowledge::{May, Name};
 use super::outcome::Outcome;
@@ -23,21 +24,6 @@ const BINS: usize = 5;
 const FEW_BINS: usize = 3;
 /// The most features that are guessed; of more, those that go most with the outcome.
 pub(super) const MANY_FEATURES: usize = 40;
-/// Texts that usually stand for "missing".
-const MISSING_CODES: &[&str] = &[
-    "?",
-    "na",
-    "n/a",
-    "nan",
-    "null",
-    "unknown",
-    "missing",
-    "-",
-    "--",
-    "not available",
-    "prefer not to say",
-    "not stated",
-];
 /// Negative numbers that usually stand for "missing" where no other number is negative.
 const NEGATIVE_CODES: &[f64] = &[
     -1.0, -7.0, -8.0, -9.0, -77.0, -88.0, -99.0, -777.0, -888.0, -999.0, -9999.0,
@@ -291,7 +277,7 @@ fn of_column(name: &str, encoded: &EncodedColumn) -> Guessed {
     let numbers: Vec<(f64, usize)> = numbers.filter(|_| is_number).collect();
     let special = special_numbers(&numbers);
     let is_special = |value: &Value| value.number().is_some_and(|n| special.contains(&n));
-    let is_code = |value: &Value| is_special(value) || is_missing_code(&value.label());
+    let is_code = |value: &Value| is_special(value) || is_missing_mark(value.label().trim());
     let listed = |wanted: &dyn Fn(&Value) -> bool| {
         let mut values: Vec<(String, usize)> = held()
             .filter(|(value, _)| **value != Value::Null && wanted(value))
@@ -360,7 +346,7 @@ fn no_text_feature(values: &[(String, usize)], known: usize, name: &Name) -> Opt
         .map(|(text, rows)| text.chars().count() * rows)
         .sum();
     let (dates, others): (Vec<_>, Vec<_>) = values.iter().partition(|(text, _)| is_date(text));
-    if dates.len() > 1 && others.iter().all(|(text, _)| is_missing_code(text)) {
+    if dates.len() > 1 && others.iter().all(|(text, _)| is_missing_mark(text.trim())) {
         Some(DATE)
     } else if distinct > 20 && length > LONG_TEXT * known {
         Some("it is free text")
@@ -373,10 +359,6 @@ fn no_text_feature(values: &[(String, usize)], known: usize, name: &Name) -> Opt
     } else {
         None
     }
-}
-
-fn is_missing_code(text: &str) -> bool {
-    MISSING_CODES.contains(&text.trim().to_lowercase().as_str())
 }
 
 /// Whether a text is a day: 2024-03-31, 31.03.2024 or 3/31/2024, with or without a time of day.
