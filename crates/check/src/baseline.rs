@@ -5,7 +5,7 @@
 //! a gap of today is tested against that of then, whether it was a finding or not. What merely crossed
 //! the line of significance has not grown.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use facts_engine::comparison::{Comparison, GapMoved, compare};
 use facts_report::{Diff, Record, Report};
@@ -147,6 +147,8 @@ fn all(judged: &[Judged]) -> impl Iterator<Item = (&Judged, &Finding)> {
 pub(crate) struct Beside<'a> {
     baseline: &'a Baseline,
     comparison: Option<Comparison>,
+    /// Where each predicate stands in the comparison.
+    places: HashMap<String, usize>,
     warnings: Vec<String>,
     alpha: f64,
 }
@@ -168,8 +170,12 @@ impl<'a> Beside<'a> {
             let none = "nothing in the baseline can be compared with this audit: every finding counts as new";
             warnings.insert(0, none.to_owned());
         }
+        let compared = comparison.iter().flat_map(|c| &c.subgroups).enumerate();
         Ok(Self {
             baseline,
+            places: compared
+                .map(|(place, s)| (s.predicate.clone(), place))
+                .collect(),
             comparison,
             warnings,
             alpha,
@@ -208,7 +214,8 @@ impl<'a> Beside<'a> {
         match predicate {
             None => comparison.people.as_ref()?.between(worse, better),
             Some(predicate) => {
-                let within = comparison.subgroup(predicate)?.within(None)?;
+                let place = *self.places.get(predicate)?;
+                let within = comparison.subgroups[place].within(None)?;
                 within.between(worse, better)
             }
         }

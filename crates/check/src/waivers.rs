@@ -171,18 +171,18 @@ pub(crate) fn judge(
                 };
             }
         };
+        if !found.contains(&id.as_str()) {
+            let meant = probably_meant(&id, found.iter().copied());
+            return WaiverState::Unknown {
+                meant: meant.map(str::to_owned),
+            };
+        }
         let left = today.days_until(until);
         if left < 0 {
             return WaiverState::Lapsed { days_ago: -left };
         }
         if left > most {
             return WaiverState::TooFar { days: left, most };
-        }
-        if !found.contains(&id.as_str()) {
-            let meant = probably_meant(&id, found.iter().copied());
-            return WaiverState::Unknown {
-                meant: meant.map(str::to_owned),
-            };
         }
         WaiverState::Active { days_left: left }
     };

@@ -304,6 +304,12 @@ fn sarif_is_what_its_schema_says() {
             .as_str()
             .unwrap();
         assert_eq!(fingerprint.len(), 12);
+        // GitHub tells alerts in one line apart by this.
+        let told_apart: std::collections::HashSet<&str> = (results.iter())
+            .map(|r| &r["partialFingerprints"]["primaryLocationLineHash"])
+            .map(|hash| hash.as_str().unwrap())
+            .collect();
+        assert_eq!(told_apart.len(), results.len());
     }
     // The schema can say no.
     let mut wrong: Value = serde_json::json!({"version": "2.1.0", "runs": [{"results": []}]});
@@ -375,6 +381,26 @@ fn github_gets_annotations_and_a_summary_and_gitlab_its_report() {
             .iter()
             .all(|issue| issue["location"]["path"] == "facts.toml")
     );
+}
+
+/// However many rules and waivers there are, and however long their names.
+#[test]
+fn the_text_is_a_screen() {
+    let name = "a rule with a name so long that it needs more than one line of a terminal, as some have that a committee wrote";
+    let mut rules: String = (0..40)
+        .map(|n| format!("[[check.rule]]\nname = \"{n} {name}\"\nmax-loss = {n}\n"))
+        .collect();
+    rules += &(0..20)
+        .map(|n| format!("[[check.waive]]\nid = \"{n}\"\n"))
+        .collect::<String>();
+    for rules in ["", RULES, rules.as_str()] {
+        let (code, text) = Project::new(rules).told(&[]);
+        assert_eq!(code, 1, "{text}");
+        assert!(text.starts_with("FAILED: "), "{text}");
+        assert!(text.lines().count() <= 30, "{text}");
+        assert!(text.lines().all(|l| l.chars().count() <= 100), "{text}");
+        assert!(text.contains("\nNext: "), "{text}");
+    }
 }
 
 /// What the examples for CI run, run: on the hiring example, which has nothing to find.

@@ -6,6 +6,7 @@ use anstyle::{AnsiColor, Style};
 use facts_engine::definitions::{Fair, GroupValue};
 use facts_engine::distribution::{Count, Share};
 use facts_engine::ranking::Ranking;
+use unicode_width::UnicodeWidthStr;
 
 use crate::answer;
 use crate::csc::{Csc, CscAction, CscGroup};
@@ -81,6 +82,31 @@ impl fmt::Display for Csc {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&csc(self, &Palette::PLAIN))
     }
+}
+
+/// The most columns of text for people.
+const WIDTH: usize = 100;
+
+/// Text in lines of at most 100 columns in a style, the first indented so and the others so.
+pub fn hanging(text: &str, first: &str, others: &str, style: Style) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    let mut line = String::new();
+    let indent = |lines: &[String]| if lines.is_empty() { first } else { others }.to_owned();
+    for word in visible(text).split_whitespace() {
+        let indented = indent(&lines);
+        if !line.is_empty() && indented.width() + line.width() + 1 + word.width() > WIDTH {
+            lines.push(format!("{indented}{style}{line}{style:#}"));
+            line.clear();
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line += word;
+    }
+    if !line.is_empty() {
+        lines.push(format!("{}{style}{line}{style:#}", indent(&lines)));
+    }
+    lines
 }
 
 /// The answer, its stories, what the audit covered, and the first findings of each definition.

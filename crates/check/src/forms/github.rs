@@ -81,10 +81,12 @@ pub fn summary(gate: &Gate) -> String {
     if any {
         page += &format!("\n{}", findings.markdown());
     }
-    for waived in &gate.waivers {
-        let mut line = Grid::new([("waiver", Side::Left)]);
-        line.row([waived.in_words()]);
-        page += &format!("\n{}", line.markdown());
+    if !gate.waivers.is_empty() {
+        let mut waivers = Grid::new([("waivers", Side::Left)]);
+        for waived in &gate.waivers {
+            waivers.row([waived.in_words()]);
+        }
+        page += &format!("\n{}", waivers.markdown());
     }
     page
 }

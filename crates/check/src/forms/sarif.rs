@@ -119,7 +119,7 @@ fn result(gate: &Gate, rule: &Judged, index: usize, finding: &Finding, place: &P
         "level": counts,
         "message": { "text": cut(&finding.sentence) },
         "locations": location(rule.rule.line, place),
-        "partialFingerprints": { "factsFinding/v1": finding.id },
+        "partialFingerprints": fingerprints(&finding.id),
         "suppressions": waiver.iter().map(|waived| json!({
             "kind": "external",
             "status": "accepted",
@@ -146,8 +146,14 @@ fn undecided(rule: &Judged, index: usize, place: &Place) -> Value {
         "level": level,
         "message": { "text": cut(&format!("Undecided: {}", rule.reason)) },
         "locations": location(rule.rule.line, place),
-        "partialFingerprints": { "factsFinding/v1": format!("undecided/{}", rule_id(&rule.rule.name)) },
+        "partialFingerprints": fingerprints(&format!("undecided/{}", rule_id(&rule.rule.name))),
     })
+}
+
+/// What a result is known by. GitHub takes the second alone, and would else make one from the text of the
+/// line, which is the same for every finding of a rule.
+fn fingerprints(id: &str) -> Value {
+    json!({ "factsFinding/v1": id, "primaryLocationLineHash": format!("{id}:1") })
 }
 
 /// A path as the part of a URI that it is.

@@ -1,6 +1,7 @@
-//! The gate in at most 30 lines, the answer first.
+//! The gate in at most 30 lines of 100 columns, the answer first.
 
-use facts_report::text::{Palette, count, visible};
+use anstyle::Style;
+use facts_report::text::{Palette, count, hanging, visible};
 
 use super::Place;
 use crate::gate::Gate;
@@ -10,71 +11,101 @@ use crate::settings::Severity;
 /// The most lines of the whole.
 const LINES: usize = 30;
 
+/// So many findings are shown of a rule, if there is room.
+const EXAMPLES: usize = 5;
+
 /// What came of all rules, for people.
 pub fn text(gate: &Gate, place: &Place, palette: &Palette) -> String {
-    let mut lines = vec![answer(gate, palette)];
-    if !gate.headline.is_empty() {
-        lines.push(format!(
-            "Verdict: {}. {}",
-            visible(&gate.verdict),
-            visible(&gate.headline)
-        ));
+    let page = Page {
+        gate,
+        palette,
+        closing: closing(gate, place),
+        asides: asides(gate),
+    };
+    let lines = page.fitting();
+    lines.into_iter().map(|line| line + "\n").collect()
+}
+
+/// What there is to say, before it is known how much fits.
+struct Page<'a> {
+    gate: &'a Gate,
+    palette: &'a Palette,
+    closing: Vec<String>,
+    asides: Vec<String>,
+}
+
+impl Page<'_> {
+    /// As much as fits: examples go first, then rules that hold, then what is said of waivers and the
+    /// baseline.
+    fn fitting(&self) -> Vec<String> {
+        let (rules, asides) = (self.gate.rules.len(), self.asides.len());
+        let fewer_examples = (0..=EXAMPLES).rev().map(|n| (n, rules, asides));
+        let fewer_rules = (1..rules).rev().map(|n| (0, n, asides.min(5)));
+        let fewer_asides = (0..asides.min(5)).rev().map(|n| (0, 1, n));
+        let mut lines = Vec::new();
+        for (examples, rules, asides) in fewer_examples.chain(fewer_rules).chain(fewer_asides) {
+            lines = self.lines(examples, rules, asides);
+            if lines.len() <= LINES {
+                break;
+            }
+        }
+        lines.truncate(LINES);
+        lines
     }
-    lines.push(String::new());
-    let last = closing(gate, place);
-    // Rules and what is to be said of waivers and the baseline come first, examples as there is room.
-    let asides = asides(gate);
-    let shown = gate.rules.len().min(LINES - lines.len() - last.len() - 4);
-    let asides_shown = asides
-        .len()
-        .min(LINES - lines.len() - last.len() - shown - 1);
-    let mut room = LINES - lines.len() - last.len() - shown - asides_shown - 2;
-    let mut order: Vec<&Judged> = gate.rules.iter().collect();
-    // The worst first; of those that are as bad, in the order written.
-    order.sort_by_key(|rule| std::cmp::Reverse((rule.level(), rule.status == Status::Fails)));
-    for rule in order.iter().take(shown) {
-        lines.push(line(rule, palette));
-        let examples: Vec<&Finding> = rule.counting().collect();
-        // One line is kept to say how many more there are.
-        let fits = examples.len().min(5).min(room.saturating_sub(1));
-        for finding in &examples[..fits] {
+
+    fn lines(&self, examples: usize, rules: usize, asides: usize) -> Vec<String> {
+        let gate = self.gate;
+        let mut lines = vec![answer(gate, self.palette)];
+        if !gate.headline.is_empty() {
+            let headline = format!("Verdict: {}. {}", gate.verdict, gate.headline);
+            lines.extend(plain(&headline, "", ""));
+        }
+        lines.push(String::new());
+        let mut order: Vec<&Judged> = gate.rules.iter().collect();
+        // The worst first; of those that are as bad, in the order written.
+        order.sort_by_key(|rule| std::cmp::Reverse((rule.level(), rule.status == Status::Fails)));
+        for rule in order.iter().take(rules) {
+            lines.extend(self.rule(rule, examples));
+        }
+        if rules < order.len() {
+            let more = several((order.len() - rules) as u64, "rule", "rules");
+            lines.push(format!("… and {more}; --format json has all"));
+        }
+        let shown = self.asides.iter().take(asides);
+        lines.extend(shown.flat_map(|aside| plain(aside, "", "  ")));
+        if asides < self.asides.len() {
+            lines.push(format!(
+                "… and {} more to be said; --format json has all",
+                self.asides.len() - asides
+            ));
+        }
+        lines.extend(self.closing.iter().cloned());
+        lines
+    }
+
+    fn rule(&self, rule: &Judged, examples: usize) -> Vec<String> {
+        let mut lines = line(rule, self.palette);
+        let counting: Vec<&Finding> = rule.counting().collect();
+        let shown = counting.len().min(examples);
+        for finding in &counting[..shown] {
             let state = if finding.state == State::Grown {
                 "grown: "
             } else {
                 ""
             };
-            lines.push(format!(
-                "    [{}] {state}{}",
-                finding.id,
-                visible(&finding.sentence)
-            ));
+            let said = format!("[{}] {state}{}", finding.id, finding.sentence);
+            lines.extend(plain(&said, "  ", "    "));
         }
-        room -= fits;
-        if fits < examples.len() && room > 0 {
-            let more = (examples.len() - fits) as u64;
-            lines.push(format!(
-                "    … and {} more; --format json has all",
-                count(more)
-            ));
-            room -= 1;
+        if shown < counting.len() && shown > 0 {
+            let more = count((counting.len() - shown) as u64);
+            lines.push(format!("  … and {more} more; --format json has all"));
         }
+        lines
     }
-    if shown < gate.rules.len() {
-        let more = (gate.rules.len() - shown) as u64;
-        lines.push(format!(
-            "… and {}; --format json has all",
-            several(more, "rule", "rules")
-        ));
-    }
-    lines.extend(asides.iter().take(asides_shown).map(|aside| visible(aside)));
-    if asides_shown < asides.len() {
-        lines.push(format!(
-            "… and {} more to be said; --format json has all",
-            asides.len() - asides_shown
-        ));
-    }
-    lines.extend(last);
-    lines.join("\n") + "\n"
+}
+
+fn plain(text: &str, first: &str, others: &str) -> Vec<String> {
+    hanging(text, first, others, Style::new())
 }
 
 /// Whether the gate passed, and how many rules hold.
@@ -105,7 +136,7 @@ fn answer(gate: &Gate, palette: &Palette) -> String {
 }
 
 /// One rule: what became of it, how bad that is, and why.
-fn line(judged: &Judged, palette: &Palette) -> String {
+fn line(judged: &Judged, palette: &Palette) -> Vec<String> {
     let (word, style) = match judged.status {
         Status::Holds => ("holds", palette.fair),
         Status::Fails => ("FAILS", palette.bias),
@@ -118,11 +149,17 @@ fn line(judged: &Judged, palette: &Palette) -> String {
         (_, Some(Severity::Info)) => " (for information)",
         (_, None) => " (may be)",
     };
-    format!(
-        "{style}{word}{style:#}{level}  {}: {}",
-        visible(&judged.rule.name),
-        visible(judged.reason.trim_end_matches('.'))
-    )
+    let said = format!(
+        "{word}{level}  {}: {}",
+        judged.rule.name,
+        judged.reason.trim_end_matches('.')
+    );
+    let mut lines = plain(&said, "", "  ");
+    // The word alone is coloured, so that lines are as long as they look.
+    if let Some(first) = lines.first_mut() {
+        *first = first.replacen(word, &format!("{style}{word}{style:#}"), 1);
+    }
+    lines
 }
 
 /// What is to be said of waivers and the baseline.
@@ -142,7 +179,8 @@ fn asides(gate: &Gate) -> Vec<String> {
             );
             let gone = match news.gone.len() {
                 0 => String::new(),
-                some => format!("; {some} of them not found any more (--prune takes them out)"),
+                1 => "; 1 of them is not found any more (--prune takes it out)".to_owned(),
+                some => format!("; {some} of them are not found any more (--prune takes them out)"),
             };
             asides.push(format!(
                 "The baseline lists {}{gone}.",
@@ -168,9 +206,8 @@ fn closing(gate: &Gate, place: &Place) -> Vec<String> {
     } else {
         String::new()
     };
-    vec![
-        String::new(),
-        format!("Next: {look}`facts check --update-baseline` accepts all of them;"),
-        "[[check.waive]] lets one through for a while (facts explain config).".to_owned(),
-    ]
+    let next = format!(
+        "Next: {look}`facts check --update-baseline` accepts all of them; [[check.waive]] lets one through for a while (facts explain config)."
+    );
+    [vec![String::new()], plain(&next, "", "")].concat()
 }

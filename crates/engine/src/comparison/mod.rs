@@ -16,7 +16,7 @@ mod moved;
 mod people;
 mod series;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -32,6 +32,7 @@ use crate::answer::GroupPeople;
 use crate::audit::Audit;
 use crate::chance::Factorials;
 use crate::distribution::{Share, Subgroup, Viewpoint};
+use crate::population::{Level, Levels};
 
 /// One of the audits that are compared.
 #[derive(Clone, Copy, Debug)]
@@ -393,8 +394,11 @@ impl<'a> Met<'a> {
             texts.enumerate()
         };
         let was: HashMap<String, usize> = texts(old).map(|(place, text)| (text, place)).collect();
+        let moved = moved_bins(old, new);
         let both = texts(new).filter_map(|(is, text)| {
-            let was = *was.get(&text)?;
+            let items = new.subgroups[is].predicate.items();
+            let names_moved = items.iter().any(|i| moved.contains(&(i.feature, i.level)));
+            let was = *was.get(&text).filter(|_| !names_moved)?;
             Some((text, (was, is)))
         });
         Some(Self {
@@ -412,6 +416,37 @@ impl<'a> Met<'a> {
         let rest = |audit: &Audit| audit.subgroups.len() - self.both.len();
         (rest(self.old), rest(self.new))
     }
+}
+
+/// The levels of the newer audit, by feature and place, that the older one calls by the same name and
+/// means other numbers by. Where the first bin begins and the last one ends does not count: there they
+/// reach as far as the population does.
+fn moved_bins(old: &Audit, new: &Audit) -> HashSet<(u32, u32)> {
+    let bins = |levels: &Levels| -> HashMap<String, (Option<f64>, Option<f64>)> {
+        let last = levels.ranks().saturating_sub(1);
+        let bin = |(place, level): (usize, &Level)| {
+            let ends = level.bounds.map_or((None, None), |(low, high)| {
+                let (first, last) = (place == 0, place == last);
+                ((!first).then_some(low), (!last).then_some(high))
+            });
+            (level.label.clone(), ends)
+        };
+        levels.levels.iter().enumerate().map(bin).collect()
+    };
+    let mut moved = HashSet::new();
+    for (feature, is) in (0..).zip(&new.features) {
+        let Some(was) = old.features.iter().find(|was| was.name == is.name) else {
+            continue;
+        };
+        let (was, now) = (bins(was), bins(is));
+        for (place, level) in (0..).zip(&is.levels) {
+            let before = was.get(&level.label);
+            if before.is_some_and(|before| Some(before) != now.get(&level.label)) {
+                moved.insert((feature, place));
+            }
+        }
+    }
+    moved
 }
 
 fn names(audit: &Audit) -> Vec<String> {

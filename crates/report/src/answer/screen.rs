@@ -2,19 +2,15 @@
 
 use anstyle::Style;
 use facts_engine::answer::{GroupPeople, Verdict};
-use unicode_width::UnicodeWidthStr;
 
 use super::{Answered, StoryRow, words};
 use crate::grid::{Grid, Side};
 use crate::overview;
 use crate::report::Report;
-use crate::text::{Palette, count, number, styled, visible};
+use crate::text::{Palette, count, hanging, number, styled};
 
 /// The most lines of the first screen.
 const LINES: usize = 30;
-
-/// The most columns of the first screen.
-const WIDTH: usize = 100;
 
 /// So many groups stand on the first screen.
 const GROUPS: usize = 6;
@@ -243,29 +239,7 @@ fn assumed(answered: &Answered<'_>, palette: &Palette) -> Vec<String> {
     lines
 }
 
-/// Text in lines of at most 100 columns in a style, the first indented so and the others so.
-fn hanging(text: &str, first: &str, others: &str, style: Style) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    let mut line = String::new();
-    let indent = |lines: &[String]| if lines.is_empty() { first } else { others }.to_owned();
-    for word in visible(text).split_whitespace() {
-        let indented = indent(&lines);
-        if !line.is_empty() && indented.width() + line.width() + 1 + word.width() > WIDTH {
-            lines.push(format!("{indented}{style}{line}{style:#}"));
-            line.clear();
-        }
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        line += word;
-    }
-    if !line.is_empty() {
-        lines.push(format!("{}{style}{line}{style:#}", indent(&lines)));
-    }
-    lines
-}
-
-/// The same, all lines indented alike.
+/// Text in lines of at most 100 columns, all indented alike.
 fn wrapped(text: &str, indent: &str, style: Style) -> Vec<String> {
     hanging(text, indent, indent, style)
 }
