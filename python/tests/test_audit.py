@@ -470,6 +470,8 @@ def test_saved_audits_are_the_command_lines_too(
         "audit.json.gz",
         "drivers.csv",
         "drivers.parquet",
+        "impact-ratios.csv",
+        "impact-ratios.md",
         "people.csv",
         "people.parquet",
         "report.html",

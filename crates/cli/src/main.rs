@@ -40,6 +40,8 @@ fn main() -> ExitCode {
         Command::Show(args) => commands::show::show(args, &reporter),
         Command::Reproduce(args) => commands::reproduce::reproduce(args, &reporter),
         Command::Check(args) => commands::check::check(args, &reporter),
+        Command::Pack(args) => commands::pack::pack(args, &reporter),
+        Command::Verify(args) => commands::pack::verify(args, &reporter),
         Command::Diff(args) => commands::diff::diff(args),
         Command::Completions { shell } => commands::shell::completions(shell),
         Command::Man { out } => commands::shell::manual(out, &reporter),

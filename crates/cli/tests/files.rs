@@ -79,6 +79,8 @@ fn a_folder_holds_everything_and_the_same_bytes_each_time() {
         "audit.json.gz",
         "drivers.csv",
         "drivers.parquet",
+        "impact-ratios.csv",
+        "impact-ratios.md",
         "people.csv",
         "people.parquet",
         "report.html",

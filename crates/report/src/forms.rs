@@ -121,4 +121,18 @@ pub const FORMS: &[Form] = &[
         chooses: false,
         write: |report, _| Ok(parquet::parquet(&sheets::drivers(report))?),
     },
+    Form {
+        name: "impact-ratios",
+        file: "impact-ratios.md",
+        about: "selection rates and impact ratios, as NYC Local Law 144 asks, in Markdown",
+        chooses: false,
+        write: |report, _| Ok(crate::impact::page(report.record).into_bytes()),
+    },
+    Form {
+        name: "impact-csv",
+        file: "impact-ratios.csv",
+        about: "selection rates and impact ratios, as CSV",
+        chooses: false,
+        write: |report, _| Ok(csv::csv(&sheets::impact(report))),
+    },
 ];

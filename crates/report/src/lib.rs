@@ -16,6 +16,7 @@ mod finding;
 mod forms;
 mod grid;
 mod html;
+mod impact;
 pub mod json;
 pub mod markdown;
 pub mod overview;
@@ -33,6 +34,7 @@ pub use self::finding::finding_id;
 pub use self::forms::{FORMS, Form};
 pub use self::grid::{Grid, Side};
 pub use self::html::html;
+pub use self::impact::{Impact, ImpactRow, ImpactTable};
 pub use self::record::{
     BaseRate, BaseRates, EARLIEST_VERSION, FileOrigin, ModelOrigin, Origin, Record, TrainingNote,
     VERSION,

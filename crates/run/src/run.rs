@@ -307,7 +307,7 @@ pub fn today() -> Result<String, Failure> {
 }
 
 /// The time, or what SOURCE_DATE_EPOCH says, so that the same audit can give the same bytes.
-fn now() -> Result<String, Failure> {
+pub(crate) fn now() -> Result<String, Failure> {
     let time = match std::env::var("SOURCE_DATE_EPOCH") {
         Err(_) => SystemTime::now(),
         Ok(text) => {

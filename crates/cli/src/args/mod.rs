@@ -9,6 +9,7 @@ mod evidence;
 mod features;
 mod init;
 mod model;
+mod pack;
 mod reading;
 mod reproduce;
 mod settings;
@@ -28,6 +29,8 @@ pub(crate) use self::demo::DemoArgs;
 pub(crate) use self::diff::{DiffArgs, DiffForm};
 pub(crate) use self::evidence::EvidenceArgs;
 pub(crate) use self::init::InitArgs;
+use self::pack::{PACK_HELP, VERIFY_HELP};
+pub(crate) use self::pack::{PackArgs, VerifyArgs};
 pub(crate) use self::reading::ReadingArgs;
 use self::reproduce::REPRODUCE_HELP;
 pub(crate) use self::reproduce::{ReproduceArgs, RulesArg, VariantArg};
@@ -118,6 +121,12 @@ Examples:
     /// Tell whether an audit meets the rules of a release: the gate in CI
     #[command(after_help = CHECK_HELP)]
     Check(CheckArgs),
+    /// Put an audit and everything said of it into one archive that others can check
+    #[command(after_help = PACK_HELP)]
+    Pack(PackArgs),
+    /// Check an archive that `facts pack` wrote, offline
+    #[command(after_help = VERIFY_HELP)]
+    Verify(VerifyArgs),
     /// Run the paper's experiments again, and put ours beside what was printed
     #[command(after_help = REPRODUCE_HELP)]
     Reproduce(ReproduceArgs),

@@ -7,6 +7,7 @@ pub(crate) mod diff;
 pub(crate) mod dry_run;
 pub(crate) mod explain;
 pub(crate) mod init;
+pub(crate) mod pack;
 pub(crate) mod reproduce;
 pub(crate) mod shell;
 pub(crate) mod show;

@@ -4,6 +4,7 @@
 
 mod answer;
 mod evidence;
+mod impact;
 
 use std::sync::Arc;
 
@@ -14,6 +15,7 @@ use facts_engine::evidence::Tested;
 
 pub use self::answer::{drivers, people, stories};
 pub use self::evidence::{hold_out, intervals, stability, tests};
+pub use self::impact::impact;
 use crate::finding::finding_id;
 use crate::report::Report;
 
