@@ -117,6 +117,9 @@ impl Asked {
                     false_discovery: p,
                     source: Source::Exact,
                     least_score: None,
+                    least_gap: 0.0,
+                    together: None,
+                    gap_p: None,
                 })
             });
             Tests {

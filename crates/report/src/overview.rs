@@ -282,6 +282,7 @@ fn tested_cells(report: &Report<'_>, column: &Column, ranked: &Ranked) -> [Strin
         _ if ranked.rank.is_none() => "",
         Stands::FamilyWise => "yes",
         Stands::FalseDiscovery => "by false discovery rate only",
+        Stands::CannotTell => "cannot tell",
         Stands::Chance => "no",
     };
     [

@@ -20,6 +20,24 @@ pub(super) fn shares(shares: PerGroup<Share>) -> Assessment {
     )
 }
 
+/// The lowest and the highest of some shares; `None` if one is not known.
+pub(super) fn ends_of_shares(
+    shares: impl Iterator<Item = Option<Share>>,
+) -> Option<(Share, Share)> {
+    let mut ends: Option<(Share, Share)> = None;
+    for share in shares {
+        let share = share?;
+        let (least, most) = ends.unwrap_or((share, share));
+        let below = share.compare(least) == Ordering::Less;
+        let above = share.compare(most) == Ordering::Greater;
+        ends = Some((
+            if below { share } else { least },
+            if above { share } else { most },
+        ));
+    }
+    ends
+}
+
 /// A lower bound of the gap between the lowest and the highest share (Newcombe).
 pub(super) fn gap_of_shares_at_least(shares: &[Share], z: f64) -> Option<f64> {
     let least = shares.iter().min_by(|a, b| a.compare(**b))?;

@@ -3,7 +3,9 @@
 //! Compares the number of valid actions whose effectiveness is at least φ (macro only: an action
 //! counts for a group as a whole).
 
-use super::{Assessment, Definition, Kind, Parameter, Required, Syntax, compare};
+use super::{
+    Assessment, Definition, Kind, Parameter, Required, SCORE_GAP, Statistic, Syntax, compare,
+};
 use crate::decimal::Phi;
 use crate::distribution::{PerGroup, Pooled, Share, Subgroup, Viewpoint};
 
@@ -38,6 +40,23 @@ impl EqualChoice {
         Self { phi }
     }
 
+    /// Of the actions that work for one group and not for another, the one with the widest gap between
+    /// shares, and that gap; the first of several.
+    fn widest(&self, subgroup: &Subgroup) -> Option<Option<(usize, f64)>> {
+        let mut widest: Option<(usize, f64)> = None;
+        for action in 0..subgroup.actions.len() {
+            let shares = (0..subgroup.groups()).map(|g| subgroup.effectiveness(action, g));
+            let (least, most) = compare::ends_of_shares(shares)?;
+            if most.reaches(self.phi) && !least.reaches(self.phi) {
+                let gap = most.gap(least);
+                if widest.is_none_or(|(_, widest)| gap > widest + SCORE_GAP) {
+                    widest = Some((action, gap));
+                }
+            }
+        }
+        Some(widest)
+    }
+
     /// How many actions work for each group.
     fn choices(&self, subgroup: &Subgroup) -> impl Iterator<Item = Option<u64>> {
         (0..subgroup.groups()).map(|g| {
@@ -46,6 +65,28 @@ impl EqualChoice {
                 Some(choices + u64::from(works))
             })
         })
+    }
+}
+
+/// How likely at least so many of some events happen together, at most. Leave out the likeliest few: of
+/// the rest at least as many less happen, and that is at most as likely as their expected number over
+/// it, as Markov says. The best of these bounds.
+fn so_many(mut chances: Vec<f64>, least: f64) -> f64 {
+    chances.sort_by(f64::total_cmp);
+    let mut best = f64::INFINITY;
+    let mut sum = 0.0;
+    for (place, chance) in chances.iter().enumerate() {
+        sum += chance;
+        let still = least - (chances.len() - 1 - place) as f64;
+        if still > SCORE_GAP {
+            best = best.min(sum / still);
+        }
+    }
+    // More than there are do not happen.
+    if least > chances.len() as f64 + SCORE_GAP {
+        0.0
+    } else {
+        best
     }
 }
 
@@ -82,22 +123,51 @@ impl Definition for EqualChoice {
         surest.into_iter().max_by(f64::total_cmp)
     }
 
-    fn chance(&self, pooled: &Pooled<'_>, score: f64) -> Option<f64> {
-        // At least `score` actions must work for one group and not for another; how likely so many
-        // are is at most their expected number over `score`, as Markov says.
-        let actions = pooled.steps(Viewpoint::Macro);
-        let expected = |(a, b)| -> f64 {
-            let actions = actions.iter();
-            let alone = actions.map(|&(_, helped)| pooled.only_reaches(a, b, helped, self.phi));
-            alone.sum()
+    fn statistic(&self, subgroup: &Subgroup) -> Option<Statistic> {
+        let score = self.score(subgroup)?;
+        let gap = match score > 0.0 {
+            true => self.widest(subgroup)?.map_or(0.0, |(_, gap)| gap),
+            false => 0.0,
         };
-        let chances = pooled.pairs().map(|pair| expected(pair) / score);
-        Some(chances.sum::<f64>().min(1.0))
+        Some(Statistic { score, gap })
     }
 
-    fn possible_scores(&self, pooled: &Pooled<'_>) -> Vec<f64> {
-        let actions = pooled.steps(Viewpoint::Macro).len();
-        (1..=actions).map(|choices| choices as f64).collect()
+    fn chance(&self, pooled: &Pooled<'_>, least: Statistic) -> Option<f64> {
+        let actions = pooled.steps(Viewpoint::Macro);
+        // How likely each action works for one group and not for another, shares so far apart.
+        let alone = |(a, b), gap| -> Vec<f64> {
+            let actions = actions.iter();
+            let alone =
+                actions.map(|&(_, helped)| pooled.only_reaches(a, b, helped, self.phi, gap));
+            alone.collect()
+        };
+        // More such actions; or so many, of which one has so wide a gap.
+        let at_least = |choices: f64| -> f64 {
+            let pairs = pooled.pairs();
+            pairs.map(|pair| so_many(alone(pair, 0.0), choices)).sum()
+        };
+        let wide: f64 = pooled.pairs().flat_map(|pair| alone(pair, least.gap)).sum();
+        let as_many = at_least(least.score);
+        Some(as_many.min(at_least(least.score + 1.0) + wide))
+    }
+
+    fn chance_of_gap(&self, subgroup: &Subgroup, pooled: &Pooled<'_>) -> Option<f64> {
+        let (action, gap) = self.widest(subgroup)??;
+        Some(pooled.gap(pooled.flipped(action), gap))
+    }
+
+    fn possible(&self, pooled: &Pooled<'_>) -> Vec<Statistic> {
+        let actions = pooled.steps(Viewpoint::Macro);
+        let gaps = actions
+            .iter()
+            .flat_map(|&(_, helped)| pooled.widest_gaps_of(helped));
+        let gap = gaps.fold(0.0, f64::max);
+        let choices = 1..=actions.len();
+        let statistic = |choices: usize| Statistic {
+            score: choices as f64,
+            gap,
+        };
+        choices.map(statistic).collect()
     }
 
     fn moves_in_steps(&self) -> bool {

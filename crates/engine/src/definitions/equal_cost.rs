@@ -3,7 +3,9 @@
 //! Compares `ecd⁻¹(φ)`, the least cost at which a share φ of the group achieves recourse; a
 //! group that never gets there pays ∞.
 
-use super::{Assessment, Definition, Kind, Parameter, Required, SCORE_GAP, Syntax, compare};
+use super::{
+    Assessment, Definition, Kind, Parameter, Required, SCORE_GAP, Statistic, Syntax, compare,
+};
 use crate::decimal::Phi;
 use crate::distribution::{PerGroup, Pooled, Share, Subgroup, Viewpoint};
 
@@ -43,6 +45,26 @@ impl EqualCostOfEffectiveness {
         Self { viewpoint, phi }
     }
 
+    /// The cost level that decides: where the first group reaches φ, if any does.
+    fn deciding_level(&self, subgroup: &Subgroup) -> Option<Option<usize>> {
+        let mut first: Option<usize> = None;
+        for g in 0..subgroup.groups() {
+            let level = subgroup.level_of_effectiveness(self.viewpoint, g, self.phi)?;
+            first = first.into_iter().chain(level).min();
+        }
+        Some(first)
+    }
+
+    /// That level, and the gap between the highest and the lowest share there.
+    fn deciding_gap(&self, subgroup: &Subgroup) -> Option<Option<(usize, f64)>> {
+        let Some(level) = self.deciding_level(subgroup)? else {
+            return Some(None);
+        };
+        let shares = (0..subgroup.groups()).map(|g| subgroup.ecd(self.viewpoint, g, level + 1));
+        let (least, most) = compare::ends_of_shares(shares)?;
+        Some(Some((level, most.gap(least))))
+    }
+
     /// What φ costs each group.
     fn costs(&self, subgroup: &Subgroup) -> impl Iterator<Item = Option<f64>> {
         let cost = |g| subgroup.cost_of_effectiveness(self.viewpoint, g, self.phi);
@@ -71,43 +93,66 @@ impl Definition for EqualCostOfEffectiveness {
         compare::score_of_costs(self.costs(subgroup))
     }
 
+    fn statistic(&self, subgroup: &Subgroup) -> Option<Statistic> {
+        let score = self.score(subgroup)?;
+        let gap = match score > 0.0 {
+            true => self.deciding_gap(subgroup)?.map_or(0.0, |(_, gap)| gap),
+            false => 0.0,
+        };
+        Some(Statistic { score, gap })
+    }
+
     fn gap_at_least(&self, subgroup: &Subgroup, z: f64) -> Option<f64> {
-        // What decides is who has reached φ when the first group does.
-        let mut first: Option<usize> = None;
-        for g in 0..subgroup.groups() {
-            let level = subgroup.level_of_effectiveness(self.viewpoint, g, self.phi)?;
-            first = first.into_iter().chain(level).min();
-        }
-        let levels = first? + 1;
+        let levels = self.deciding_level(subgroup)?? + 1;
         let shares = (0..subgroup.groups()).map(|g| subgroup.ecd(self.viewpoint, g, levels));
         let shares = shares.collect::<Option<PerGroup<Share>>>()?;
         compare::either_side_of_phi_at_least(&shares, self.phi, z)
     }
 
-    fn chance(&self, pooled: &Pooled<'_>, score: f64) -> Option<f64> {
-        // One group reaches φ at some step, which the other does not, nor at any step that costs
-        // less than `score` more: each step is at most as likely as the least likely of these.
+    fn chance(&self, pooled: &Pooled<'_>, least: Statistic) -> Option<f64> {
         let steps = pooled.steps(self.viewpoint);
-        let at_step = |a: usize, b: usize, (cost, helped): (f64, u64)| -> f64 {
-            let cheaper = |step: &&(f64, u64)| step.0 < cost + score - SCORE_GAP;
-            let most = steps
-                .iter()
-                .filter(cheaper)
-                .map(|&(_, helped)| helped)
-                .max();
+        // One group reaches φ at some step, which the other does not, nor at any step that costs
+        // less than so much more: each step is at most as likely as the least likely of these.
+        let dearer = |a: usize, b: usize, (cost, helped): (f64, u64), by: f64| -> f64 {
+            let cheaper = steps.iter().filter(|step| step.0 < cost + by);
+            let most = cheaper.map(|&(_, helped)| helped).max();
             let short = most.map_or(1.0, |most| pooled.short_of(b, most, self.phi));
-            pooled.only_reaches(a, b, helped, self.phi).min(short)
+            short.min(pooled.only_reaches(a, b, helped, self.phi, 0.0))
         };
-        let chance = |(a, b)| -> f64 { steps.iter().map(|&step| at_step(a, b, step)).sum() };
-        Some(pooled.pairs().map(chance).sum::<f64>().min(1.0))
+        let pairs = || pooled.pairs();
+        let scores = |step, by: f64| pairs().map(|(a, b)| dearer(a, b, step, by)).sum::<f64>();
+        let wide = |(_, helped): (f64, u64)| -> f64 {
+            let reach = |(a, b)| pooled.only_reaches(a, b, helped, self.phi, least.gap);
+            pairs().map(reach).sum()
+        };
+        // A greater score; or one as great, and as wide a gap.
+        let at_step = |&step: &(f64, u64)| -> f64 {
+            let as_dear = scores(step, least.score - SCORE_GAP);
+            let more = match least.score < f64::INFINITY {
+                true => scores(step, least.score + SCORE_GAP),
+                false => 0.0,
+            };
+            as_dear.min(more + wide(step))
+        };
+        Some(steps.iter().map(at_step).sum())
     }
 
-    fn possible_scores(&self, pooled: &Pooled<'_>) -> Vec<f64> {
+    fn chance_of_gap(&self, subgroup: &Subgroup, pooled: &Pooled<'_>) -> Option<f64> {
+        let (level, gap) = self.deciding_gap(subgroup)??;
+        let cost = subgroup.cost_levels[level];
+        Some(pooled.gap_of_ecd(self.viewpoint, cost, gap))
+    }
+
+    fn possible(&self, pooled: &Pooled<'_>) -> Vec<Statistic> {
         // Only a step that helps enough people can be the first at which a group reaches φ.
         let sizes = pooled.sizes().iter();
         let enough = sizes.map(|&size| self.phi.get().least_of(size)).min();
         let mut steps = pooled.steps(self.viewpoint);
         steps.retain(|&(_, helped)| enough.is_some_and(|enough| helped >= enough));
+        let gaps = steps
+            .iter()
+            .flat_map(|&(_, helped)| pooled.widest_gaps_of(helped));
+        let gap = gaps.fold(0.0, f64::max);
         let mut costs: Vec<f64> = steps.into_iter().map(|(cost, _)| cost).collect();
         costs.dedup();
         let dearer = |(place, &from): (usize, &f64)| {
@@ -115,7 +160,8 @@ impl Definition for EqualCostOfEffectiveness {
             dearer.map(move |to| to - from).collect::<Vec<_>>()
         };
         let differences = costs.iter().enumerate().flat_map(dearer);
-        differences.chain([f64::INFINITY]).collect()
+        let scores = differences.chain([f64::INFINITY]);
+        scores.map(|score| Statistic { score, gap }).collect()
     }
 
     fn moves_in_steps(&self) -> bool {

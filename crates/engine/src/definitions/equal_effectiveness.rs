@@ -3,7 +3,7 @@
 //! Compares `ecd(∞)`: micro, the share of members for whom at least one action works; macro, the
 //! effectiveness of the single best action.
 
-use super::{Assessment, Definition, Kind, Parameter, Required, Syntax, compare};
+use super::{Assessment, Definition, Kind, Parameter, Required, Statistic, Syntax, compare};
 use crate::distribution::{DecidingCount, Pooled, Subgroup, Viewpoint};
 
 const KIND: Kind = Kind {
@@ -56,11 +56,11 @@ impl Definition for EqualEffectiveness {
         subgroup.deciding_count(self.viewpoint, subgroup.cost_levels.len())
     }
 
-    fn possible_scores(&self, pooled: &Pooled<'_>) -> Vec<f64> {
+    fn possible(&self, pooled: &Pooled<'_>) -> Vec<Statistic> {
         pooled.widest_gaps(self.viewpoint, f64::INFINITY)
     }
 
-    fn chance(&self, pooled: &Pooled<'_>, score: f64) -> Option<f64> {
-        Some(pooled.gap_of_ecd(self.viewpoint, f64::INFINITY, score))
+    fn chance(&self, pooled: &Pooled<'_>, least: Statistic) -> Option<f64> {
+        Some(pooled.gap_of_ecd(self.viewpoint, f64::INFINITY, least.score))
     }
 }

@@ -4,7 +4,7 @@
 //! cost of their cheapest one; ∞ for a group in which nobody has one. With `c_infinity` set, the
 //! mean is over all members, those without recourse at that cost.
 
-use super::{Assessment, Definition, Kind, Parameter, Syntax, compare};
+use super::{Assessment, Definition, Kind, Parameter, Statistic, Syntax, compare};
 use crate::distribution::{PerGroup, Pooled, Subgroup, Viewpoint};
 use crate::error::Error;
 
@@ -182,14 +182,14 @@ impl Definition for EqualMeanRecourse {
         Some(gap - student(z, freedom) * (a + b).sqrt())
     }
 
-    fn possible_scores(&self, _: &Pooled<'_>) -> Vec<f64> {
+    fn possible(&self, _: &Pooled<'_>) -> Vec<Statistic> {
         // Nobody of a group may have recourse, unless that has a cost too.
         let infinite = self.c_infinity.is_none().then_some(f64::INFINITY);
-        infinite.into_iter().collect()
+        infinite.into_iter().map(Statistic::of_score).collect()
     }
 
-    fn chance(&self, pooled: &Pooled<'_>, score: f64) -> Option<f64> {
-        Some(pooled.gap_of_means(self.c_infinity, score))
+    fn chance(&self, pooled: &Pooled<'_>, least: Statistic) -> Option<f64> {
+        Some(pooled.gap_of_means(self.c_infinity, least.score))
     }
 }
 

@@ -31,8 +31,8 @@ pub use self::syntax::{KINDS, Syntax, expand, parse};
 pub use self::trade_off::FairTradeOff;
 pub use self::within_budget::EqualEffectivenessWithinBudget;
 use crate::decimal::Phi;
-pub use crate::distribution::SCORE_GAP;
 use crate::distribution::{DecidingCount, PerGroup, Pooled, Share, Subgroup, Viewpoint};
+pub use crate::distribution::{SCORE_GAP, Statistic};
 use crate::error::Error;
 
 /// How one group fares under a definition.
@@ -159,6 +159,12 @@ pub trait Definition: fmt::Debug + Send + Sync {
         Some(self.assess(subgroup)?.score)
     }
 
+    /// What the tests compare, in the data and in every permutation alike: the score, and what breaks its
+    /// ties. For those who ask a million times.
+    fn statistic(&self, subgroup: &Subgroup) -> Option<Statistic> {
+        Some(Statistic::of_score(self.score(subgroup)?))
+    }
+
     /// A one-sided lower bound of how far the worst-off group lies from the best-off, `z` standard
     /// deviations from what was found: what is left of the gap when chance is given its due. 0 or less
     /// where chance could explain all of it; `None` where there is no such bound. Findings are listed
@@ -179,16 +185,24 @@ pub trait Definition: fmt::Debug + Send + Sync {
         None
     }
 
-    /// A bound on the probability of a score of at least `score` when the members' groups are
-    /// permuted. `None` if only drawn permutations can tell.
-    fn chance(&self, pooled: &Pooled<'_>, score: f64) -> Option<f64> {
-        let _ = (pooled, score);
+    /// The tail of what the tests compare, from pooled counts alone: how likely something as large is
+    /// when the members' groups are permuted, or a bound on it, which may exceed 1. `None` if only
+    /// drawn permutations can tell.
+    fn chance(&self, pooled: &Pooled<'_>, least: Statistic) -> Option<f64> {
+        let _ = (pooled, least);
         None
     }
 
-    /// Scores that might be found, whoever belongs to which group; not all of them need be possible.
-    /// Where permutations show few different scores, these say what else could have been found.
-    fn possible_scores(&self, pooled: &Pooled<'_>) -> Vec<f64> {
+    /// How likely a gap as wide as the one that breaks ties is, at the cost or by the action that
+    /// decided, in whatever direction. `None` if ties are not broken, or nothing was found.
+    fn chance_of_gap(&self, subgroup: &Subgroup, pooled: &Pooled<'_>) -> Option<f64> {
+        let _ = (subgroup, pooled);
+        None
+    }
+
+    /// What might be found, whoever belongs to which group; not all of it need be possible. Where
+    /// permutations show few different scores, this says what else could have been found.
+    fn possible(&self, pooled: &Pooled<'_>) -> Vec<Statistic> {
         let _ = pooled;
         Vec::new()
     }

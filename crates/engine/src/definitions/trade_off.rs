@@ -8,7 +8,7 @@
 //! `√(−ln(α/2) · (n₀ + n₁) / (2·n₀·n₁))` with n the members. The macro curve is no empirical
 //! distribution, so no test is claimed for it.
 
-use super::{Assessment, Definition, Kind, Parameter, Required, Syntax, compare};
+use super::{Assessment, Definition, Kind, Parameter, Required, Statistic, Syntax, compare};
 use crate::decimal::Decimal;
 use crate::distribution::{DecidingCount, Pooled, Subgroup, Viewpoint};
 use crate::error::Error;
@@ -124,14 +124,14 @@ impl Definition for FairTradeOff {
         (levels == 1).then(|| subgroup.deciding_count(self.viewpoint, levels))?
     }
 
-    fn possible_scores(&self, pooled: &Pooled<'_>) -> Vec<f64> {
+    fn possible(&self, pooled: &Pooled<'_>) -> Vec<Statistic> {
         pooled.widest_gaps(self.viewpoint, f64::INFINITY)
     }
 
-    fn chance(&self, pooled: &Pooled<'_>, score: f64) -> Option<f64> {
+    fn chance(&self, pooled: &Pooled<'_>, least: Statistic) -> Option<f64> {
         // The widest gap is that of some cost level or action.
         let steps = pooled.steps(self.viewpoint).into_iter();
-        let chances = steps.map(|(_, helped)| pooled.gap(helped, score));
-        Some(chances.sum::<f64>().min(1.0))
+        let chances = steps.map(|(_, helped)| pooled.gap(helped, least.score));
+        Some(chances.sum())
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Compares `ecd(c)`. A group without any action in budget has the share 0.
 
-use super::{Assessment, Definition, Kind, Parameter, Required, Syntax, compare};
+use super::{Assessment, Definition, Kind, Parameter, Required, Statistic, Syntax, compare};
 use crate::distribution::{DecidingCount, Pooled, Subgroup, Viewpoint};
 use crate::error::Error;
 
@@ -74,12 +74,12 @@ impl Definition for EqualEffectivenessWithinBudget {
         subgroup.deciding_count(self.viewpoint, subgroup.levels_within(self.budget))
     }
 
-    fn possible_scores(&self, pooled: &Pooled<'_>) -> Vec<f64> {
+    fn possible(&self, pooled: &Pooled<'_>) -> Vec<Statistic> {
         pooled.widest_gaps(self.viewpoint, self.budget)
     }
 
-    fn chance(&self, pooled: &Pooled<'_>, score: f64) -> Option<f64> {
-        Some(pooled.gap_of_ecd(self.viewpoint, self.budget, score))
+    fn chance(&self, pooled: &Pooled<'_>, least: Statistic) -> Option<f64> {
+        Some(pooled.gap_of_ecd(self.viewpoint, self.budget, least.score))
     }
 
     fn lists(&self, subgroup: &Subgroup, action: usize, _: usize) -> bool {

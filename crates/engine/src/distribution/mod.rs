@@ -15,12 +15,14 @@
 mod count;
 mod gap;
 mod pooled;
+mod statistic;
 
 use serde::{Deserialize, Serialize};
 
 pub use self::count::{Count, Share};
 pub use self::gap::WidestGap;
 pub use self::pooled::Pooled;
+pub use self::statistic::Statistic;
 use crate::actions::{COST_GAP, Change};
 pub use crate::bits::PerGroup;
 use crate::bits::{self, Layout, Words};

@@ -153,6 +153,17 @@ pub struct Tested {
     /// score could, because the groups are too small.
     #[serde(with = "crate::infinity::optional")]
     pub least_score: Option<f64>,
+    /// The gap that this score would have needed, where gaps break ties of scores; else 0.
+    #[serde(default)]
+    pub least_gap: f64,
+    /// The p-value for all definitions together: after the step-down over all pairs of a definition and a
+    /// subgroup, from the same shuffles. None in audits that were saved before it was computed.
+    #[serde(default)]
+    pub together: Option<f64>,
+    /// How likely a gap as wide as the one found is, where gaps break ties of scores: at the cost or by
+    /// the action that decided, whichever group is ahead.
+    #[serde(default)]
+    pub gap_p: Option<f64>,
 }
 
 impl Tested {
@@ -168,10 +179,17 @@ impl Tested {
         self.family_wise <= alpha
     }
 
-    /// The p-value for all definitions together: the family-wise one times how many definitions were
-    /// tested, since each of them is a family.
+    /// The p-value for all definitions together. Audits that were saved without one have the family-wise
+    /// one times how many definitions were tested, since each of them is a family.
     pub fn together(&self, definitions: usize) -> f64 {
-        (self.family_wise * definitions as f64).min(1.0)
+        let times = (self.family_wise * definitions as f64).min(1.0);
+        self.together.unwrap_or(times)
+    }
+
+    /// Whether the gap itself is more than chance at α though nothing passes: the definition cannot tell
+    /// here.
+    pub fn cannot_tell(&self, alpha: f64) -> bool {
+        !self.passes(alpha) && self.gap_p.is_some_and(|p| p <= alpha)
     }
 }
 

@@ -3,8 +3,8 @@
 //! For each subgroup the group labels of its members are permuted many times ([`Permutations`]), and
 //! every definition scores each permutation. A p-value is exact (Fisher's test) where one count
 //! decides between two groups; otherwise it is that of a permutation test: the share of permutations
-//! that score as much, or, where that is too small for them to tell, the definition's own
-//! [bound](Definition::chance).
+//! that score as much, ties broken by the gap, or, where that is too small for them to tell, the
+//! definition's own [tail](Definition::chance).
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -16,7 +16,9 @@ use super::{Gathering, Source, Tested, Tests};
 use crate::audit::{Audit, Individuals};
 use crate::chance::{Factorials, Fisher, Hypergeometric, Stream, UNHEARD_OF};
 use crate::definitions::Definition;
-use crate::distribution::{DecidingCount, Pooled, SCORE_GAP, Share, Subgroup, Viewpoint};
+use crate::distribution::{
+    DecidingCount, Pooled, SCORE_GAP, Share, Statistic, Subgroup, Viewpoint,
+};
 use crate::error::Error;
 use crate::watch::{Phase, Watch};
 
@@ -27,8 +29,21 @@ const KEPT: usize = 1_000_000;
 /// About so many p-values of a family come in before it is seen whether they are too many.
 const AT_ONCE: f64 = 500_000.0;
 
-/// A score that more permutations than this reach is left to them; rarer ones are bounded.
+/// What more permutations than this reach is left to them.
 const RARE: usize = 5;
+
+/// The part of a chance to err that is given to the tail from pooled counts; the permutations have the
+/// rest. Fixed beforehand, and the same however many permutations there are.
+const TAIL: f64 = 0.1;
+
+/// Up to this share of the permutations, subgroups are compared by their tails; see [`Tails::scale`].
+const RARE_SHARE: f64 = 0.1;
+
+/// Of steps that so many times as few permutations reach, one tail is computed.
+const THIN: usize = 3;
+
+/// At least so many permutations say where the tail begins.
+const FEWEST: usize = 10;
 
 /// Tests the subgroups of an audit by each definition.
 ///
@@ -84,10 +99,7 @@ pub fn test(
         }
         families.par_iter_mut().for_each(Family::prune);
     }
-    let families = families.into_par_iter().zip(definitions);
-    Ok(families
-        .map(|(family, definition)| testing.family(definition.id(), family))
-        .collect())
+    Ok(testing.families(families))
 }
 
 /// What is known of all subgroups under one definition.
@@ -126,7 +138,10 @@ struct Testing<'a> {
 struct Found {
     member: Member,
     source: Source,
-    least_score: Option<f64>,
+    /// The least that would have passed alone.
+    least: Option<Statistic>,
+    /// How likely the gap that breaks ties is.
+    gap_p: Option<f64>,
 }
 
 /// How one definition is tested in one subgroup.
@@ -164,27 +179,31 @@ impl Testing<'_> {
                 Plan::Exact { law, fisher, .. } => {
                     let count = self.count_of_first(definition.as_ref(), subgroup)?;
                     let mut found = self.exact(*law, fisher, count, &subgroup.members);
-                    found.member.permuted = keep(drawn.into_iter(), kept);
+                    found.member.permuted = keep(drawn.iter().map(|drawn| drawn.score), kept);
                     Some(found)
                 }
                 Plan::Permutations => {
-                    let score = definition.assess(subgroup)?.score;
-                    Some(self.by_permutations(definition.as_ref(), &pooled, score, drawn, kept))
+                    let found = definition.statistic(subgroup)?;
+                    let mut found =
+                        self.by_permutations(definition.as_ref(), &pooled, found, drawn, kept);
+                    found.gap_p = definition.chance_of_gap(subgroup, &pooled);
+                    Some(found)
                 }
             })
             .collect()
     }
 
-    /// What each definition says in each permutation: its score, or the p-value where that is exact.
+    /// What each definition says in each permutation: what is compared, or, in place of the score, the
+    /// p-value where that is exact.
     fn drawn(
         &self,
         plans: &[Plan<'_>],
         permutations: &mut Permutations,
         subgroup: &Subgroup,
-    ) -> Vec<Vec<f64>> {
+    ) -> Vec<Vec<Statistic>> {
         let mut counts = vec![0; permutations.totals.len() * subgroup.groups()];
         let mut scratch = subgroup.clone();
-        let mut drawn: Vec<Vec<f64>> = plans
+        let mut drawn: Vec<Vec<Statistic>> = plans
             .iter()
             .map(|_| Vec::with_capacity(self.gathering.shuffles))
             .collect();
@@ -201,11 +220,13 @@ impl Testing<'_> {
             for ((plan, definition), drawn) in plans.iter().zip(self.definitions).zip(&mut drawn) {
                 match plan {
                     Plan::Exact { set, fisher, .. } => {
-                        drawn.push(fisher.p(permutations.count_of_first(*set, lane)));
+                        let p = fisher.p(permutations.count_of_first(*set, lane));
+                        drawn.push(Statistic::of_score(p));
                     }
                     Plan::Permutations => {
                         // Counts of a permutation are all known.
-                        drawn.push(definition.score(&scratch).unwrap_or(0.0));
+                        let nothing = Statistic::of_score(0.0);
+                        drawn.push(definition.statistic(&scratch).unwrap_or(nothing));
                     }
                     Plan::Nothing => {}
                 }
@@ -261,14 +282,17 @@ impl Testing<'_> {
             fisher.iter().map(|(first, p)| (gap(first), p)),
             self.gathering.alpha,
         );
+        let p = fisher.p(count);
         Found {
             member: Member {
-                p: fisher.p(count),
+                p,
+                scale: p,
                 permuted: Vec::new(),
                 could_pass: least_score.is_some(),
             },
             source: Source::Exact,
-            least_score,
+            least: least_score.map(Statistic::of_score),
+            gap_p: None,
         }
     }
 
@@ -276,54 +300,83 @@ impl Testing<'_> {
         &self,
         definition: &dyn Definition,
         pooled: &Pooled<'_>,
-        score: f64,
-        drawn: Vec<f64>,
+        found: Statistic,
+        drawn: Vec<Statistic>,
         kept: f64,
     ) -> Found {
         // What was found counts as one of the permutations.
-        let mut sorted: Vec<f64> = drawn.iter().copied().chain([score]).collect();
-        sorted.sort_by(|a, b| b.total_cmp(a));
+        let all = descending(drawn.iter().copied().chain([found]).collect());
         let tails = Tails::new(definition, pooled, self.gathering.shuffles);
-        let steps = tails.steps(&sorted);
-        let of = |score: f64| {
-            let step = steps.partition_point(|step| step.score > score + SCORE_GAP);
+        let mut steps = tails.steps(&all);
+        tails.scale(&mut steps);
+        let of = |statistic: Statistic| {
+            let step = steps.partition_point(|step| !statistic.reaches(step.least));
             &steps[step.min(steps.len() - 1)]
         };
-        let permuted = keep(drawn.iter().map(|&score| of(score).p), kept);
-        let least_score = tails.least_score(drawn, self.gathering.alpha);
+        let permuted = keep(drawn.iter().map(|&drawn| of(drawn).scale), kept);
+        let step = of(found);
+        let (p, source) = match found.score > 0.0 {
+            true => tails.p(found, step.reached),
+            false => (1.0, Source::Permutations),
+        };
+        let least = tails.least(drawn, self.gathering.alpha);
         Found {
             member: Member {
-                p: of(score).p,
+                p,
+                scale: step.scale,
                 permuted,
-                could_pass: least_score.is_some(),
+                could_pass: least.is_some(),
             },
-            source: of(score).source,
-            least_score,
+            source,
+            least,
+            gap_p: None,
         }
     }
 
-    fn family(&self, definition: String, Family { found, kept }: Family) -> Tests {
+    /// What the tests of all definitions come to: each family by itself, and all of them together.
+    fn families(&self, families: Vec<Family>) -> Vec<Tests> {
         let shuffles = self.gathering.shuffles;
-        let mut sources = Vec::with_capacity(found.len());
-        let mut members = Vec::with_capacity(found.len());
-        for found in found {
-            sources.push(found.map(|found| {
-                members.push(found.member);
-                (found.source, found.least_score)
-            }));
+        let kept = families.iter().map(|family| family.kept);
+        let least_kept = kept.fold(1.0, f64::min);
+        let together = {
+            let all = families
+                .iter()
+                .flat_map(|family| family.found.iter().flatten());
+            let members: Vec<&Member> = all.map(|found| &found.member).collect();
+            step_down(&members, shuffles, least_kept)
+        };
+        let mut together = together.into_iter();
+        let mut parts = Vec::with_capacity(families.len());
+        for family in families {
+            let tested = family.found.iter().flatten().count();
+            parts.push((family, together.by_ref().take(tested).collect()));
         }
+        let parts = parts.into_par_iter().zip(self.definitions);
+        parts
+            .map(|((family, together), definition)| self.family(definition.id(), &family, together))
+            .collect()
+    }
+
+    fn family(&self, definition: String, family: &Family, together: Vec<f64>) -> Tests {
+        let (shuffles, kept) = (self.gathering.shuffles, family.kept);
+        let found = family.found.iter();
+        let members: Vec<&Member> = found.clone().flatten().map(|found| &found.member).collect();
         let family_wise = step_down(&members, shuffles, kept);
         let false_discovery = false_discovery(&members);
-        let mut adjusted = members.iter().zip(family_wise).zip(false_discovery);
-        let tested = sources.into_iter().map(|known| {
-            let (source, least_score) = known?;
-            let ((member, family_wise), false_discovery) = adjusted.next()?;
+        let mut adjusted = family_wise.into_iter().zip(false_discovery).zip(together);
+        let tested = found.map(|found| {
+            let found = found.as_ref()?;
+            let ((family_wise, false_discovery), together) = adjusted.next()?;
             Some(Tested {
-                p: member.p,
+                p: found.member.p,
                 family_wise,
+                // Who passes among more passes among fewer.
+                together: Some(together.max(family_wise)),
                 false_discovery,
-                source,
-                least_score,
+                source: found.source,
+                least_score: found.least.map(|least| least.score),
+                least_gap: found.least.map_or(0.0, |least| least.gap),
+                gap_p: found.gap_p,
             })
         });
         Tests {
@@ -334,84 +387,137 @@ impl Testing<'_> {
     }
 }
 
-/// How rare the scores of one subgroup under one definition are.
+/// How rare what is compared is, in one subgroup under one definition.
 ///
-/// The smaller of two p-values is none. So the definition's bound counts where it is at most one part
-/// in as many as there are permutations, and everywhere else that part is added to what they say: a
-/// p-value of at most x then has a chance of at most x, since either the one is that small or the
-/// other is.
+/// The smaller of two p-values is none. So each is given its part of the chance to err, fixed
+/// beforehand: p is the smaller of the tail over [`TAIL`] and of what the permutations say over the
+/// rest. That p is at most x then has a chance of at most x, since either the one is that small or the
+/// other is; and more permutations never make it larger but by chance.
 struct Tails<'a> {
     definition: &'a dyn Definition,
     pooled: &'a Pooled<'a>,
     /// How many permutations there are, what was found being one.
     permutations: f64,
-    /// Whether the definition bounds anything.
-    is_bounded: bool,
+    /// Whether the definition knows its tail.
+    has_tail: bool,
 }
 
 impl<'a> Tails<'a> {
     fn new(definition: &'a dyn Definition, pooled: &'a Pooled<'a>, shuffles: usize) -> Self {
+        let most = Statistic::of_score(f64::INFINITY);
         Self {
             definition,
             pooled,
             permutations: (shuffles + 1) as f64,
-            is_bounded: definition.chance(pooled, f64::INFINITY).is_some(),
+            has_tail: definition.chance(pooled, most).is_some(),
         }
     }
 
-    /// The p-value of a score that so many permutations reach, itself among them.
-    fn p(&self, score: f64, reached: usize) -> (f64, Source) {
-        if score > 0.0
-            && reached <= RARE
-            && let Some(bound) = self.definition.chance(self.pooled, score)
-            && bound <= 1.0 / self.permutations
-        {
-            return (bound.max(UNHEARD_OF), Source::Bound);
+    /// The p-value of what so many permutations reach, itself among them.
+    fn p(&self, least: Statistic, reached: usize) -> (f64, Source) {
+        let share = reached as f64 / self.permutations;
+        if !self.has_tail {
+            return (share.min(1.0), Source::Permutations);
         }
-        let part = (reached + usize::from(self.is_bounded)) as f64 / self.permutations;
-        (part.min(1.0), Source::Permutations)
-    }
-
-    /// The p-value of each distinct score, the greatest first.
-    fn steps(&self, sorted: &[f64]) -> Vec<Step> {
-        let mut steps: Vec<Step> = Vec::new();
-        let mut reached = 0;
-        let same = |a: &f64, b: &f64| a == b || a - b < SCORE_GAP;
-        for tied in sorted.chunk_by(same) {
-            reached += tied.len();
-            let score = tied[tied.len() - 1];
-            let (p, source) = self.p(score, reached);
-            // A greater score is not likelier.
-            let before = steps.last().map_or(0.0, |before| before.p);
-            steps.push(Step {
-                score,
-                p: p.max(before),
-                source,
-            });
-        }
-        steps
-    }
-
-    /// The smallest score that would pass at α, alone, had it been found; none if no possible score
-    /// would. It does not depend on who belongs to which group: neither which tests are counted nor
-    /// what they could have shown may be decided by what was found.
-    fn least_score(&self, mut drawn: Vec<f64>, alpha: f64) -> Option<f64> {
-        drawn.sort_by(f64::total_cmp);
-        let mut scores = self.definition.possible_scores(self.pooled);
-        scores.extend(&drawn);
-        scores.retain(|&score| score > 0.0);
-        scores.sort_by(f64::total_cmp);
-        scores.dedup();
-        let fails = |&score: &f64| {
-            let below = drawn.partition_point(|&drawn| drawn < score - SCORE_GAP);
-            self.p(score, drawn.len() - below + 1).0 > alpha * (1.0 + 1e-9)
+        let share = share / (1.0 - TAIL);
+        let tail = match reached <= RARE && least.score > 0.0 {
+            true => self.definition.chance(self.pooled, least),
+            false => None,
         };
-        let least = *scores.get(scores.partition_point(fails))?;
+        match tail.map(|tail| (tail / TAIL).max(UNHEARD_OF)) {
+            Some(tail) if tail < share => (tail, Source::Bound),
+            _ => (share.min(1.0), Source::Permutations),
+        }
+    }
+
+    /// What is told apart, the greatest first, with how many reach it.
+    fn steps(&self, descending: &[Statistic]) -> Vec<Step> {
+        let same = |a: &Statistic, b: &Statistic| a.ties_with(*b) && a.gap - b.gap < SCORE_GAP;
+        let mut reached = 0;
+        let steps = descending.chunk_by(same).map(|tied| {
+            reached += tied.len();
+            Step {
+                least: tied[tied.len() - 1],
+                reached,
+                scale: reached as f64 / self.permutations,
+            }
+        });
+        steps.collect()
+    }
+
+    /// By what subgroups of a family are compared with each other: about how likely each step is, the
+    /// same for what was found and for every permutation.
+    ///
+    /// Permutations alone cannot say: the most extreme of each subgroup is one part in as many as there
+    /// are of them, so in a large family every permutation is the most extreme of some subgroup, and
+    /// nothing could ever be told from it. From where enough permutations say how likely something is,
+    /// the tail from pooled counts therefore goes on, times what makes the two meet there. How far a
+    /// tail is from the truth then hardly matters, nor how many permutations there are.
+    fn scale(&self, steps: &mut [Step]) {
+        if !self.has_tail {
+            return;
+        }
+        let enough = (RARE_SHARE * self.permutations).max(FEWEST as f64);
+        let begins = steps.partition_point(|step| (step.reached as f64) < enough);
+        let begins = begins.min(steps.len() - 1);
+        let tail = |step: &Step| match step.least.score > 0.0 {
+            true => self
+                .definition
+                .chance(self.pooled, step.least)
+                .unwrap_or(1.0),
+            false => 1.0,
+        };
+        let ln = |step: &Step| tail(step).max(UNHEARD_OF).ln();
+        let meet = steps[begins].scale.ln() - ln(&steps[begins]);
+        let (mut from, mut from_ln) = (begins, steps[begins].scale.ln());
+        while from > 0 {
+            // Tails change slowly: a few are computed, and those between them lie between them.
+            let next = steps.partition_point(|step| step.reached * THIN <= steps[from].reached);
+            let to = next.saturating_sub(1).min(from - 1);
+            let to_ln = (ln(&steps[to]) + meet).min(from_ln);
+            let of = |step: &Step| (step.reached as f64).ln();
+            let (start, width) = (of(&steps[from]), of(&steps[to]) - of(&steps[from]));
+            for step in &mut steps[to..from] {
+                let part = (of(step) - start) / width;
+                step.scale = (from_ln + part * (to_ln - from_ln)).exp().max(UNHEARD_OF);
+            }
+            (from, from_ln) = (to, to_ln);
+        }
+    }
+
+    /// The least that would pass at α, alone, had it been found; none if nothing possible would. It
+    /// does not depend on who belongs to which group: neither which tests are counted nor what they
+    /// could have shown may be decided by what was found.
+    fn least(&self, drawn: Vec<Statistic>, alpha: f64) -> Option<Statistic> {
+        let mut all = self.definition.possible(self.pooled);
+        all.extend(&drawn);
+        all.retain(|statistic| statistic.score > 0.0);
+        let mut all = descending(all);
+        all.dedup();
+        let drawn = descending(drawn);
+        let passes = |&statistic: &Statistic| {
+            let reached = drawn.partition_point(|drawn| drawn.reaches(statistic));
+            self.p(statistic, reached + 1).0 <= alpha * (1.0 + 1e-9)
+        };
+        let least = all[..all.partition_point(passes)].last().copied()?;
         // What no permutation showed may be impossible, and then so is all that is greater.
-        let seen = drawn.last().is_some_and(|&most| most >= least - SCORE_GAP);
+        let seen = drawn.first().is_some_and(|most| most.reaches(least));
         let chance = || self.definition.chance(self.pooled, least);
         (seen || chance().is_none_or(|chance| chance > 0.0)).then_some(least)
     }
+}
+
+/// The greatest first: by score, of which those that are the same become the same number, then by gap.
+fn descending(mut all: Vec<Statistic>) -> Vec<Statistic> {
+    all.sort_by(|a, b| b.score.total_cmp(&a.score));
+    for tied in all.chunk_by_mut(|a, b| a.ties_with(*b)) {
+        let score = tied[tied.len() - 1].score;
+        for statistic in tied.iter_mut() {
+            statistic.score = score;
+        }
+        tied.sort_by(|a, b| b.gap.total_cmp(&a.gap));
+    }
+    all
 }
 
 /// The p-values of permutations up to `kept`, with the number of the permutation.
@@ -431,11 +537,13 @@ fn least_passing(scores: impl Iterator<Item = (f64, f64)> + Clone, alpha: f64) -
         .or(passing.min_by(f64::total_cmp))
 }
 
-/// How likely a score, or a greater one, is.
+/// What is told apart from anything smaller.
 struct Step {
-    score: f64,
-    p: f64,
-    source: Source,
+    least: Statistic,
+    /// How many permutations reach it, what was found being one.
+    reached: usize,
+    /// About how likely that is.
+    scale: f64,
 }
 
 #[cfg(test)]
@@ -451,11 +559,13 @@ mod tests {
             let found = Found {
                 member: Member {
                     p: 0.02,
+                    scale: 0.02,
                     permuted,
                     could_pass: true,
                 },
                 source: Source::Permutations,
-                least_score: None,
+                least: None,
+                gap_p: None,
             };
             let found = std::iter::repeat_with(|| Some(found.clone())).take(tests);
             let mut family = Family {

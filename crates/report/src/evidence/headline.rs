@@ -78,7 +78,7 @@ fn together(
     };
     let passing: usize = tested.iter().map(of_column).sum();
     Some(format!(
-        "{each}; for all {definitions} together (p times {definitions}), {} {}.",
+        "{each}; for all {definitions} together (one step-down over all), {} {}.",
         match passing {
             0 => "none".to_owned(),
             some => count(some as u64),
@@ -90,9 +90,9 @@ fn together(
 /// That no finding passes, and that this is not fairness.
 fn none_passes(by_rate: usize, alpha: &str) -> String {
     let chance = match by_rate {
-        0 => "all are compatible with chance".to_owned(),
+        0 => "none can be told from chance".to_owned(),
         _ => format!(
-            "{} {} by false discovery rate only, the others are compatible with chance",
+            "{} {} by false discovery rate only, the others do not",
             several(by_rate as u64, "finding"),
             plural(by_rate, "stand", "stands"),
         ),

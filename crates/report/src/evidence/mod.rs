@@ -63,6 +63,12 @@ pub struct FindingTest {
     /// The smallest score that would have passed alone; none if no score could.
     #[serde(serialize_with = "JsonNumber::write_optional")]
     pub least_score: Option<f64>,
+    /// The gap that this score would have needed, where gaps break ties of scores; else 0.
+    pub least_gap: f64,
+    /// The p-value for all definitions together.
+    pub together: f64,
+    /// How likely a gap as wide is, where gaps break ties of scores; else none.
+    pub gap_p: Option<f64>,
 }
 
 /// What a finding stands against.
@@ -73,6 +79,8 @@ pub enum Stands {
     FamilyWise,
     /// By the false discovery rate only: most findings like it are none of chance.
     FalseDiscovery,
+    /// Nothing, though the gap itself is more than chance: the definition cannot tell here.
+    CannotTell,
     /// Nothing: it is compatible with chance.
     Chance,
 }
@@ -144,6 +152,8 @@ impl Stands {
             Self::FamilyWise
         } else if tested.false_discovery <= alpha {
             Self::FalseDiscovery
+        } else if tested.cannot_tell(alpha) {
+            Self::CannotTell
         } else {
             Self::Chance
         }
@@ -235,7 +245,7 @@ pub(crate) fn of_finding(
         .tests
         .iter()
         .find(|tests| tests.definition == definition)
-        .and_then(|tests| of_test(tests, subgroup, alpha));
+        .and_then(|tests| of_test(tests, subgroup, alpha, evidence.tests.len()));
     let is_it = |id: &str, place: usize| id == definition && place == subgroup;
     let intervals = (evidence.intervals.iter()).find(|one| is_it(&one.definition, one.subgroup));
     FindingEvidence {
@@ -276,7 +286,7 @@ pub(crate) fn of_value(
     found.values.get(group).copied()
 }
 
-fn of_test(tests: &Tests, subgroup: usize, alpha: f64) -> Option<FindingTest> {
+fn of_test(tests: &Tests, subgroup: usize, alpha: f64, definitions: usize) -> Option<FindingTest> {
     let tested = tests.tested.get(subgroup)?.as_ref()?;
     Some(FindingTest {
         p: tested.p,
@@ -286,6 +296,9 @@ fn of_test(tests: &Tests, subgroup: usize, alpha: f64) -> Option<FindingTest> {
         family: tests.tested.iter().flatten().count(),
         stands: Stands::new(tested, alpha),
         least_score: tested.least_score,
+        least_gap: tested.least_gap,
+        together: tested.together(definitions),
+        gap_p: tested.gap_p,
     })
 }
 

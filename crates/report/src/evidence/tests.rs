@@ -16,6 +16,9 @@ fn test(p: f64, family_wise: f64, false_discovery: f64) -> FindingTest {
         false_discovery,
         source: Source::Exact,
         least_score: Some(0.23),
+        least_gap: 0.0,
+        together: None,
+        gap_p: None,
     };
     FindingTest {
         p,
@@ -25,6 +28,9 @@ fn test(p: f64, family_wise: f64, false_discovery: f64) -> FindingTest {
         family: 13_028,
         stands: Stands::new(&tested, 0.05),
         least_score: tested.least_score,
+        least_gap: tested.least_gap,
+        together: tested.together(1),
+        gap_p: tested.gap_p,
     }
 }
 

@@ -95,7 +95,7 @@ pub fn tally(tally: &Tally, alpha: f64) -> String {
     if tally.family_wise > 0 {
         let rest = match tally.unfair - tally.false_discovery.max(tally.family_wise) {
             0 => String::new(),
-            _ => "; the rest is compatible with chance".to_owned(),
+            _ => "; the rest does not".to_owned(),
         };
         return format!(
             "{} of {} {} at α = {alpha} family-wise; {by_rate} {} by false discovery rate{rest}.{}",
@@ -108,7 +108,7 @@ pub fn tally(tally: &Tally, alpha: f64) -> String {
     }
     let chance = match tally.false_discovery {
         0 if tally.unfair == 1 => "the one there is may be chance".to_owned(),
-        0 => format!("all {unfair} are compatible with chance"),
+        0 => format!("none of {unfair} can be told from chance"),
         by => format!(
             "{by_rate} of {unfair} {} by false discovery rate",
             plural(by, "stand", "stands")
@@ -215,6 +215,9 @@ pub fn verdict(stands: Stands) -> &'static str {
     match stands {
         Stands::FamilyWise => "Evidence",
         Stands::FalseDiscovery => "Stands by false discovery rate only",
+        Stands::CannotTell => {
+            "This definition cannot tell here, though the gap is more than chance"
+        }
         Stands::Chance => "Compatible with chance",
     }
 }
@@ -226,13 +229,22 @@ pub fn could_show(test: &FindingTest, alpha: f64) -> String {
         None => format!(
             "No score could pass here at α = {alpha}: chance alone shows each that is possible too often."
         ),
-        Some(f64::INFINITY) => {
-            format!("Alone, only an infinite score would pass here at α = {alpha}.")
-        }
         Some(score) => format!(
-            "Alone, a score of {} or more would pass here at α = {alpha}.",
-            number(score)
+            "Alone, {} would pass here at α = {alpha}.",
+            could_pass(score, test.least_gap)
         ),
+    }
+}
+
+/// What could pass: a score, and the gap that it needs, where gaps break ties of scores.
+pub fn could_pass(score: f64, gap: f64) -> String {
+    let gap = match gap > 0.0 {
+        true => format!(" with a gap of at least {}", share(gap)),
+        false => String::new(),
+    };
+    match score {
+        f64::INFINITY => format!("only an infinite score{gap}"),
+        score => format!("a score of {} or more{gap}", number(score)),
     }
 }
 

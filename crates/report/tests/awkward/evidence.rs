@@ -67,6 +67,9 @@ fn tests(audit: &Audit, ranking: &Ranking) -> Tests {
                 1 => None,
                 _ => Some(f64::INFINITY),
             },
+            least_gap: 0.0,
+            together: None,
+            gap_p: None,
         });
     }
     Tests {

@@ -7,7 +7,7 @@
 
 mod means;
 
-use super::{SCORE_GAP, Subgroup, Viewpoint};
+use super::{SCORE_GAP, Statistic, Subgroup, Viewpoint};
 use crate::actions::COST_GAP;
 use crate::chance::{Factorials, Hypergeometric};
 use crate::decimal::Phi;
@@ -64,6 +64,11 @@ impl<'a> Pooled<'a> {
         }
     }
 
+    /// How many people one action helps.
+    pub(crate) fn flipped(&self, action: usize) -> u64 {
+        self.flips[action]
+    }
+
     /// Members by group.
     pub(crate) fn sizes(&self) -> &[u64] {
         &self.subgroup.members
@@ -106,34 +111,34 @@ impl<'a> Pooled<'a> {
             return 1.0;
         }
         let chances = steps.into_iter().map(|(_, helped)| self.gap(helped, gap));
-        chances.sum::<f64>().min(1.0)
+        chances.sum()
     }
 
     /// The widest gaps that there could be between two groups' shares of those whom one step helps.
-    pub(crate) fn widest_gaps(&self, viewpoint: Viewpoint, budget: f64) -> Vec<f64> {
+    pub(crate) fn widest_gaps(&self, viewpoint: Viewpoint, budget: f64) -> Vec<Statistic> {
         let mut steps = self.steps(viewpoint);
         steps.retain(|&(cost, _)| cost <= budget + COST_GAP);
-        let widest = |(a, b): (usize, usize), marked: u64| {
+        let gaps = steps
+            .into_iter()
+            .flat_map(|(_, marked)| self.widest_gaps_of(marked));
+        gaps.map(Statistic::of_score).collect()
+    }
+
+    /// By pair of groups, the widest gap that there could be between their shares of `marked` people.
+    pub(crate) fn widest_gaps_of(&self, marked: u64) -> impl Iterator<Item = f64> {
+        self.pairs().map(move |(a, b)| {
             let (na, nb) = (self.sizes()[a], self.sizes()[b]);
             let first = marked.min(na);
             // The others take in as many as they can before any falls to the second.
             let second = (marked - first).saturating_sub(self.people - na - nb);
             first as f64 / na as f64 - second as f64 / nb as f64
-        };
-        let of_step = |(_, marked): (f64, u64)| self.pairs().map(move |pair| widest(pair, marked));
-        steps.into_iter().flat_map(of_step).collect()
+        })
     }
 
     /// How likely group `a`'s share of `marked` people is at least `gap` above group `b`'s.
     fn lead(&self, a: usize, b: usize, marked: u64, gap: f64) -> f64 {
         let (na, nb) = (self.sizes()[a], self.sizes()[b]);
-        // Of the people marked in the two groups together, how many must fall to the first?
-        let least = |both: u64| {
-            let share = gap + both as f64 / nb as f64;
-            let needed = share * na as f64 * nb as f64 / (na + nb) as f64;
-            // A hair less is the same number reached in another way.
-            (needed - 1e-9 * needed).ceil().max(0.0) as u64
-        };
+        let least = |both: u64| self.needed_to_lead(a, b, both, gap);
         if na + nb == self.people {
             return self.of_group(a, marked).at_least(least(marked));
         }
@@ -169,17 +174,36 @@ impl<'a> Pooled<'a> {
         high + self.of_group(b, marked).at_most(below.floor() as u64)
     }
 
-    /// How likely at least φ of group `a`, and less than φ of group `b`, are among `marked` people;
-    /// with more than two groups an upper bound.
-    pub(crate) fn only_reaches(&self, a: usize, b: usize, marked: u64, phi: Phi) -> f64 {
+    /// How likely at least φ of group `a`, and less than φ of group `b`, are among `marked` people, the
+    /// two shares at least `gap` apart; with more than two groups an upper bound.
+    pub(crate) fn only_reaches(&self, a: usize, b: usize, marked: u64, phi: Phi, gap: f64) -> f64 {
         let enough = phi.get().least_of(self.sizes()[a]);
-        let short = self.short_of(b, marked, phi);
+        let gap = gap - SCORE_GAP;
         if self.subgroup.groups() > 2 {
-            return self.of_group(a, marked).at_least(enough).min(short);
+            let reaches = self.of_group(a, marked).at_least(enough);
+            let either = reaches.min(self.short_of(b, marked, phi));
+            return match gap > 0.0 {
+                true => either.min(self.lead(a, b, marked, gap)),
+                false => either,
+            };
         }
         let left = marked + 1;
         let too_few_for_b = left.saturating_sub(phi.get().least_of(self.sizes()[b]));
-        self.of_group(a, marked).at_least(enough.max(too_few_for_b))
+        let mut needed = enough.max(too_few_for_b);
+        if gap > 0.0 {
+            needed = needed.max(self.needed_to_lead(a, b, marked, gap));
+        }
+        self.of_group(a, marked).at_least(needed)
+    }
+
+    /// Of the people marked in two groups together, how many must fall to the first for its share to be
+    /// at least `gap` above the second's?
+    fn needed_to_lead(&self, a: usize, b: usize, both: u64, gap: f64) -> u64 {
+        let (na, nb) = (self.sizes()[a], self.sizes()[b]);
+        let share = gap + both as f64 / nb as f64;
+        let needed = share * na as f64 * nb as f64 / (na + nb) as f64;
+        // A hair less is the same number reached in another way.
+        (needed - 1e-9 * needed).ceil().max(0.0) as u64
     }
 
     /// How likely less than φ of group `g` is among `marked` people.

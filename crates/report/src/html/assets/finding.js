@@ -74,6 +74,7 @@ const VERDICTS = {
   "family-wise": "Evidence",
   "false-discovery": "Stands by false discovery rate only",
   chance: "Compatible with chance",
+  "cannot-tell": "This definition cannot tell here, though the gap is more than chance",
 };
 
 const SMALL = 30;
@@ -95,9 +96,7 @@ function testLines(audit, column, s) {
 function couldShow(tests, s) {
   const least = tests.least[s];
   if (least === 0) return `No score could pass here at α = ${tests.alpha}: chance alone shows each that is possible too often.`;
-  const score = tests.leastTexts[least - 1];
-  return score === "∞" ? `Alone, only an infinite score would pass here at α = ${tests.alpha}.`
-    : `Alone, a score of ${score} or more would pass here at α = ${tests.alpha}.`;
+  return `Alone, ${tests.leastTexts[least - 1]} would pass here at α = ${tests.alpha}.`;
 }
 
 /** The groups with few members. */
@@ -135,7 +134,7 @@ function csc(audit, column, s) {
     support(audit, column, s));
 }
 
-const PASSES = { "family-wise": "yes", "false-discovery": "by false discovery rate only", chance: "no" };
+const PASSES = { "family-wise": "yes", "false-discovery": "by false discovery rate only", chance: "no", "cannot-tell": "cannot tell" };
 
 /** The p-value among all subgroups, and whether the finding passes. */
 function familyWise(audit, column, s) {

@@ -25,7 +25,7 @@ class Numbers {
   }
 }
 
-const STANDS = ["family-wise", "false-discovery", "chance"];
+const STANDS = ["family-wise", "false-discovery", "chance", "cannot-tell"];
 const UNTESTED = 2 * STANDS.length;
 
 /** A predicate as one reads it. */
@@ -190,7 +190,7 @@ class Audit {
     return this.isUnfair(column, s) ? column.scores[column.ranks[s] - FAIR - 1] : "0";
   }
 
-  /** What a finding stands against: "family-wise", "false-discovery" or "chance"; null if not tested. */
+  /** What a finding stands against: "family-wise", "false-discovery", "chance" or "cannot-tell"; null if not tested. */
   stands(column, s) {
     const stored = column.tests?.stored[s] ?? UNTESTED;
     return stored < UNTESTED ? STANDS[Math.floor(stored / 2)] : null;

@@ -15,7 +15,6 @@ use super::{Dictionary, Numbers};
 use crate::evidence::words::{self, p_value};
 use crate::evidence::{FindingEvidence, Stands, grids, looked_at, of_finding, of_value};
 use crate::report::{Column, Report};
-use crate::text::number;
 
 /// The tests of one definition.
 #[derive(Serialize)]
@@ -25,7 +24,7 @@ pub(super) struct HeaderTests {
     alpha: String,
     /// The p-values that occur, in rising order.
     p: Vec<String>,
-    /// The least scores that occur.
+    /// What the least that could have passed is, as one reads it.
     least: Vec<String>,
 }
 
@@ -98,8 +97,9 @@ pub(super) fn write_tests(
     }
     let mut least = Dictionary::default();
     for (_, tested) in &rows {
-        let score = tested.and_then(|tested| tested.least_score);
-        numbers.push(score.map_or(0, |score| least.place(number(score)) + 1));
+        let found = tested.and_then(|tested| Some((tested.least_score?, tested.least_gap)));
+        let place = |(score, gap)| least.place(words::could_pass(score, gap)) + 1;
+        numbers.push(found.map_or(0, place));
     }
     Some(HeaderTests {
         family: tests.tested.iter().flatten().count(),
@@ -109,13 +109,14 @@ pub(super) fn write_tests(
     })
 }
 
-const NOT_TESTED: usize = 6;
+const NOT_TESTED: usize = 8;
 
 fn stands(tested: &Tested, alpha: f64) -> usize {
     let against = match Stands::new(tested, alpha) {
         Stands::FamilyWise => 0,
         Stands::FalseDiscovery => 1,
         Stands::Chance => 2,
+        Stands::CannotTell => 3,
     };
     against * 2 + usize::from(tested.source == Source::Bound)
 }
