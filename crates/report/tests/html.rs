@@ -213,7 +213,7 @@ fn what_supports_findings_is_told_and_what_does_not_pass_is_grey() {
     let body = body(&page);
     for said in [
         "6 of ",
-        " findings pass at α = 0.05 among all subgroups of a definition, under 6 of 6 definitions tested; the others do not.",
+        " findings pass at α = 0.05 for all 6 definitions together, under 6 of them. Each definition by itself: ",
         "<p class=\"evidence\">1 of ",
         "<p class=\"evidence\">Not tested: no test of this definition was asked for.</p>",
         "<span class=\"badge passes\">Passes</span>",

@@ -25,7 +25,8 @@ impl Factorials {
         kept.unwrap_or_else(|| ln_factorial(number))
     }
 
-    fn ln_choose(&self, n: u64, k: u64) -> f64 {
+    /// The logarithm of the number of ways to choose `k` of `n`.
+    pub(crate) fn ln_choose(&self, n: u64, k: u64) -> f64 {
         self.ln(n) - self.ln(k) - self.ln(n - k)
     }
 }
@@ -143,11 +144,6 @@ impl<'f> Hypergeometric<'f> {
         }
         let beyond = (self.least()..k - 1).rev();
         self.tail(k - 1, beyond, |term, at| term / self.step_up(at))
-    }
-
-    /// The logarithm of the number of ways to choose `k` of the marked people.
-    pub(crate) fn ln_ways_of_all(&self, k: u64) -> f64 {
-        self.factorials.ln_choose(self.marked, k)
     }
 
     /// The standard deviation.

@@ -29,11 +29,15 @@ pub(crate) fn probability(x: f64) -> f64 {
     }
 }
 
-/// (1 − Φ(x)) / φ(x) = 1/(x + 1/(x + 2/(x + 3/(x + …)))), for x of at least 2.
-fn tail_over_density(x: f64) -> f64 {
-    // From the inside out; so many levels are enough at 2, and more than enough above.
+/// (1 − Φ(x)) / φ(x), for x of at least 0.
+pub(crate) fn tail_over_density(x: f64) -> f64 {
+    if x <= -TAIL {
+        return probability(-x) / density(x);
+    }
+    // 1/(x + 1/(x + 2/(x + 3/(x + …)))), from the inside out; so many levels are enough.
     let mut fraction = x;
-    for level in (1..=200).rev() {
+    let levels = (400.0 / (x * x)) as u32 + 8;
+    for level in (1..=levels).rev() {
         fraction = x + f64::from(level) / fraction;
     }
     1.0 / fraction

@@ -29,12 +29,16 @@ const KEPT: usize = 1_000_000;
 /// About so many p-values of a family come in before it is seen whether they are too many.
 const AT_ONCE: f64 = 500_000.0;
 
-/// What more permutations than this reach is left to them.
+/// Up to this a p-value is the tail from pooled counts, beyond it what the permutations say. Fixed
+/// beforehand, and the same however many permutations there are.
+const SWITCH: f64 = 0.001;
+
+/// What more permutations than this reach is left to them, if it is also more than
+/// [`HARDLY_RARE`] of them.
 const RARE: usize = 5;
 
-/// The part of a chance to err that is given to the tail from pooled counts; the permutations have the
-/// rest. Fixed beforehand, and the same however many permutations there are.
-const TAIL: f64 = 0.1;
+/// See [`RARE`].
+const HARDLY_RARE: f64 = 0.005;
 
 /// Up to this share of the permutations, subgroups are compared by their tails; see [`Tails::scale`].
 const RARE_SHARE: f64 = 0.1;
@@ -186,7 +190,8 @@ impl Testing<'_> {
                     let found = definition.statistic(subgroup)?;
                     let mut found =
                         self.by_permutations(definition.as_ref(), &pooled, found, drawn, kept);
-                    found.gap_p = definition.chance_of_gap(subgroup, &pooled);
+                    let gap_p = definition.chance_of_gap(subgroup, &pooled);
+                    found.gap_p = gap_p.map(|p| p.min(1.0));
                     Some(found)
                 }
             })
@@ -389,10 +394,11 @@ impl Testing<'_> {
 
 /// How rare what is compared is, in one subgroup under one definition.
 ///
-/// The smaller of two p-values is none. So each is given its part of the chance to err, fixed
-/// beforehand: p is the smaller of the tail over [`TAIL`] and of what the permutations say over the
-/// rest. That p is at most x then has a chance of at most x, since either the one is that small or the
-/// other is; and more permutations never make it larger but by chance.
+/// The smaller of two p-values is none. So p is the tail where that is at most [`SWITCH`], and
+/// elsewhere what the permutations say plus as much. That p is at most x then has a chance of at most x:
+/// up to the switch only the tail can make it so small; beyond it either the tail is at most the
+/// switch, or the permutations say at most x less the switch. And more permutations never make p larger
+/// but by chance.
 struct Tails<'a> {
     definition: &'a dyn Definition,
     pooled: &'a Pooled<'a>,
@@ -419,15 +425,22 @@ impl<'a> Tails<'a> {
         if !self.has_tail {
             return (share.min(1.0), Source::Permutations);
         }
-        let share = share / (1.0 - TAIL);
-        let tail = match reached <= RARE && least.score > 0.0 {
+        let rare = reached <= RARE || share <= HARDLY_RARE;
+        let tail = match rare && least.score > 0.0 {
             true => self.definition.chance(self.pooled, least),
             false => None,
         };
-        match tail.map(|tail| (tail / TAIL).max(UNHEARD_OF)) {
-            Some(tail) if tail < share => (tail, Source::Bound),
-            _ => (share.min(1.0), Source::Permutations),
+        match tail {
+            Some(tail) if tail <= SWITCH => (tail.max(UNHEARD_OF), Source::Bound),
+            _ => ((share + SWITCH).min(1.0), Source::Permutations),
         }
+    }
+
+    /// Whether what so many permutations reach, itself among them, passes at α.
+    fn passes(&self, least: Statistic, reached: usize, alpha: f64) -> bool {
+        let alpha = alpha * (1.0 + 1e-9);
+        // Most often there is no need to ask for the tail.
+        reached as f64 / self.permutations + SWITCH <= alpha || self.p(least, reached).0 <= alpha
     }
 
     /// What is told apart, the greatest first, with how many reach it.
@@ -497,7 +510,7 @@ impl<'a> Tails<'a> {
         let drawn = descending(drawn);
         let passes = |&statistic: &Statistic| {
             let reached = drawn.partition_point(|drawn| drawn.reaches(statistic));
-            self.p(statistic, reached + 1).0 <= alpha * (1.0 + 1e-9)
+            self.passes(statistic, reached + 1, alpha)
         };
         let least = all[..all.partition_point(passes)].last().copied()?;
         // What no permutation showed may be impossible, and then so is all that is greater.

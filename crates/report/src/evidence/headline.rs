@@ -1,5 +1,8 @@
 //! What an audit found, in a sentence or two, once chance is told apart.
 
+use facts_engine::evidence::Evidence;
+use facts_engine::ranking::Ranked;
+
 use super::Tally;
 use super::words::{NONE, NOT_FAIR, level, plural, several};
 use crate::report::{Column, Report};
@@ -18,27 +21,29 @@ pub fn headline(report: &Report<'_>) -> Vec<String> {
         return vec![none.to_owned()];
     }
     let sum = |of: fn(&Tally) -> usize| tested.iter().map(|(_, tally)| of(tally)).sum::<usize>();
-    let (passing, unfair) = (sum(|tally| tally.family_wise), sum(|tally| tally.unfair));
-    let definitions = several(tested.len() as u64, "definition");
+    let unfair = sum(|tally| tally.unfair);
     let alpha = level(found.gathering.alpha);
-    let mut lines = match (passing, unfair) {
+    let passing: Vec<(&Column, usize)> = (tested.iter())
+        .map(|(column, _)| (*column, passing(report, found, column).count()))
+        .collect();
+    let together = passing.iter().map(|(_, passing)| passing).sum();
+    let mut lines = match (together, unfair) {
         (_, 0) => vec![format!(
-            "No subgroup is unfair under the {definitions} tested. {NOT_FAIR}."
+            "No subgroup is unfair under the {} tested. {NOT_FAIR}.",
+            several(tested.len() as u64, "definition")
         )],
-        (0, _) => vec![none_passes(sum(|tally| tally.false_discovery), &alpha)],
+        (0, _) => none_passes(found.tests.len(), &tested, &alpha),
         _ => {
-            let with = tested.iter().filter(|(_, tally)| tally.family_wise > 0);
+            let under = passing.iter().filter(|(_, passing)| *passing > 0).count();
             let passed = format!(
-                "{} of {} {} at α = {alpha} among all subgroups of a definition, under {} of {definitions} tested{}.",
-                count(passing as u64),
+                "{} of {} {} at α = {alpha}{}{}",
+                count(together as u64),
                 several(unfair as u64, "finding"),
-                plural(passing, "pass", "passes"),
-                with.count(),
-                ["", "; the others do not"][usize::from(passing < unfair)],
+                plural(together, "pass", "passes"),
+                for_all(found.tests.len(), under),
+                alone(found.tests.len(), sum(|tally| tally.family_wise)),
             );
-            let together = together(report, &tested, found.gathering.shuffles, &alpha);
-            let against = against(report, &tested, passing);
-            [against, passed].into_iter().chain(together).collect()
+            vec![against(report, found, &tested, together), passed]
         }
     };
     let untested = report.columns.len() - tested.len();
@@ -49,63 +54,90 @@ pub fn headline(report: &Report<'_>) -> Vec<String> {
     lines
 }
 
-/// Each definition is a family of its own, so several of them have several chances to err. How many
-/// findings pass when that is taken into account, by Bonferroni's correction of what was corrected
-/// already; none where there is one definition only.
-fn together(
-    report: &Report<'_>,
-    tested: &[(&Column, Tally)],
-    shuffles: usize,
-    alpha: &str,
-) -> Option<String> {
-    let evidence = report.evidence()?;
-    let definitions = evidence.tests.len();
-    if definitions == 1 {
-        return None;
+/// The findings of a definition that pass for all definitions together. In an answer to "what did you
+/// find?" this is what passing means.
+fn passing<'a>(
+    report: &'a Report<'_>,
+    evidence: &'a Evidence,
+    column: &'a Column,
+) -> impl Iterator<Item = &'a Ranked> {
+    let tests = report.record.tests_of(&column.ranking.definition);
+    let passes = move |s: usize| tests.is_some_and(|tests| evidence.passes_together(tests, s));
+    let ranked = column.ranking.unfair().iter();
+    ranked.filter(move |ranked| passes(ranked.subgroup))
+}
+
+/// That several definitions were tested together, and under how many of them something passes.
+fn for_all(definitions: usize, under: usize) -> String {
+    match definitions {
+        1 => " among all subgroups".to_owned(),
+        _ => format!(" for all {definitions} definitions together, under {under} of them"),
     }
-    let each = format!("α = {alpha} holds for each definition by itself");
-    if definitions as f64 / (shuffles + 1) as f64 > evidence.gathering.alpha {
-        return Some(format!(
-            "{each}; {} are too few to tell what passes for all {definitions} together.",
-            several(shuffles as u64, "permutation")
-        ));
+}
+
+/// How many pass where each definition is looked at by itself, as its own list has them.
+fn alone(definitions: usize, passing: usize) -> String {
+    match definitions {
+        1 => ".".to_owned(),
+        _ => format!(
+            ". Each definition by itself: {} {}.",
+            count(passing as u64),
+            plural(passing, "pass", "passes")
+        ),
     }
-    let of_column = |(column, _): &(&Column, Tally)| {
-        let tests = report.record.tests_of(&column.ranking.definition);
-        let ranked = column.ranking.unfair().iter();
-        let passes = |s: usize| tests.is_some_and(|tests| evidence.passes_together(tests, s));
-        ranked.filter(|ranked| passes(ranked.subgroup)).count()
-    };
-    let passing: usize = tested.iter().map(of_column).sum();
-    Some(format!(
-        "{each}; for all {definitions} together (one step-down over all), {} {}.",
-        match passing {
-            0 => "none".to_owned(),
-            some => count(some as u64),
-        },
-        plural(passing.max(1), "pass", "passes")
-    ))
 }
 
 /// That no finding passes, and that this is not fairness.
-fn none_passes(by_rate: usize, alpha: &str) -> String {
-    let chance = match by_rate {
-        0 => "none can be told from chance".to_owned(),
-        _ => format!(
-            "{} {} by false discovery rate only, the others do not",
+fn none_passes(definitions: usize, tested: &[(&Column, Tally)], alpha: &str) -> Vec<String> {
+    let sum = |of: fn(&Tally) -> usize| tested.iter().map(|(_, tally)| of(tally)).sum::<usize>();
+    let (by_itself, by_rate) = (
+        sum(|tally| tally.family_wise),
+        sum(|tally| tally.false_discovery),
+    );
+    let all = match definitions {
+        1 => String::new(),
+        _ => format!(" for all {definitions} definitions together"),
+    };
+    let (several, stands) = match (by_itself, by_rate) {
+        (0, 0) => {
+            return vec![format!(
+                "No finding passes at α = {alpha}{all}. {NOT_FAIR}."
+            )];
+        }
+        (0, by_rate) => (
             several(by_rate as u64, "finding"),
-            plural(by_rate, "stand", "stands"),
+            ("stand", "stands", " by false discovery rate only", by_rate),
+        ),
+        (alone, _) => (
+            several(alone as u64, "finding"),
+            (
+                "pass",
+                "passes",
+                " where each definition is looked at by itself",
+                alone,
+            ),
         ),
     };
-    format!("No finding passes at α = {alpha}: {chance}. {NOT_FAIR}.")
+    let (plural_form, singular, how, number) = stands;
+    vec![format!(
+        "No finding passes at α = {alpha}{all}; {several} {}{how}. {NOT_FAIR}.",
+        plural(number, plural_form, singular)
+    )]
 }
 
 /// Against whom those that pass are.
-fn against(report: &Report<'_>, tested: &[(&Column, Tally)], passing: usize) -> String {
+fn against(
+    report: &Report<'_>,
+    evidence: &Evidence,
+    tested: &[(&Column, Tally)],
+    together: usize,
+) -> String {
+    let passing_of = |column| passing(report, evidence, column);
+    let passing = together;
     let groups = &report.record.audit.groups;
     let mut hit = vec![0; groups.len()];
     for (column, _) in tested {
-        for ranked in &report.passing(column).ranked {
+        for ranked in passing_of(column) {
             (ranked.assessment.against.iter()).for_each(|&g| hit[g] += 1);
         }
     }

@@ -107,8 +107,10 @@ pub fn tally(tally: &Tally, alpha: f64) -> String {
         );
     }
     let chance = match tally.false_discovery {
-        0 if tally.unfair == 1 => "the one there is may be chance".to_owned(),
-        0 => format!("none of {unfair} can be told from chance"),
+        0 if tally.unfair == 1 => {
+            "nor does the one there is stand by false discovery rate".to_owned()
+        }
+        0 => format!("none of {unfair} stands by false discovery rate either"),
         by => format!(
             "{by_rate} of {unfair} {} by false discovery rate",
             plural(by, "stand", "stands")
@@ -216,7 +218,7 @@ pub fn verdict(stands: Stands) -> &'static str {
         Stands::FamilyWise => "Evidence",
         Stands::FalseDiscovery => "Stands by false discovery rate only",
         Stands::CannotTell => {
-            "This definition cannot tell here, though the gap is more than chance"
+            "This definition cannot tell here, though alone so wide a gap is seldom chance"
         }
         Stands::Chance => "Compatible with chance",
     }

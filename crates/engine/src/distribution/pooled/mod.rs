@@ -5,6 +5,7 @@
 //! likely a score is under the null without a single permutation, far into tails that permutations
 //! never reach.
 
+mod draws;
 mod means;
 
 use super::{SCORE_GAP, Statistic, Subgroup, Viewpoint};

@@ -74,7 +74,7 @@ const VERDICTS = {
   "family-wise": "Evidence",
   "false-discovery": "Stands by false discovery rate only",
   chance: "Compatible with chance",
-  "cannot-tell": "This definition cannot tell here, though the gap is more than chance",
+  "cannot-tell": "This definition cannot tell here, though alone so wide a gap is seldom chance",
 };
 
 const SMALL = 30;
