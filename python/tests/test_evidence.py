@@ -15,7 +15,7 @@ from conftest import HIRING, OPTIONS, keeps
 import facts
 
 MICRO = "equal-effectiveness:micro"
-COLUMNS = ["p", "family_wise", "false_discovery", "passes", "least_score", "source"]
+COLUMNS = ["p", "family_wise", "false_discovery", "together", "passes", "least_score", "source"]
 
 
 @pytest.fixture(scope="module")

@@ -169,7 +169,12 @@ pub struct Tested {
 impl Tested {
     /// Whether the p-values of a test that came from elsewhere are probabilities.
     pub fn holds_together(&self) -> bool {
-        let all = [self.p, self.family_wise, self.false_discovery, self.least_gap];
+        let all = [
+            self.p,
+            self.family_wise,
+            self.false_discovery,
+            self.least_gap,
+        ];
         let more = [self.together, self.gap_p];
         let all = all.into_iter().chain(more.into_iter().flatten());
         all.into_iter().all(|p| (0.0..=1.0).contains(&p))

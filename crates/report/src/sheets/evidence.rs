@@ -52,6 +52,10 @@ pub(super) fn add_tests(
     sheet.number("p", number(|one| one.p));
     sheet.number("family_wise", number(|one| one.family_wise));
     sheet.number("false_discovery", number(|one| one.false_discovery));
+    let definitions = report.evidence().map_or(1, |evidence| evidence.tests.len());
+    let together = tested.iter();
+    let together = together.map(|one| one.map(|one| one.together(definitions)));
+    sheet.number("together", together);
     let passes = |&(column, subgroup, ranked): &(&Column, usize, Option<&Ranked>)| {
         let passes = report.passes(column, subgroup)?;
         Some(passes && ranked?.rank.is_some())
