@@ -12,7 +12,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Int32Type;
 use arrow_array::{ArrayRef, Int32Array, RecordBatch, StringArray};
 use facts_engine::definitions::{self, Definition};
-use facts_engine::evidence::{Gathering, Tests, test};
+use facts_engine::evidence::{Gathering, Tested, Tests, test};
 use facts_engine::flips::FnModel;
 use facts_engine::population::{Declaration, Feature, Protected};
 use facts_engine::{Audit, Options, Watch, audit_with_individuals};
@@ -55,6 +55,9 @@ pub enum Truth {
     Shuffled,
     /// Groups by area: the share of the second group goes from 10 % to 90 %. Luck by lot.
     SharesDiffer,
+    /// As `Shuffled`, but what helps anybody helps three of ten, whoever they are: scores of φ = 0.3 are
+    /// infinite by chance in every subgroup, and tie.
+    NearPhi,
     /// As `Shuffled`, but those without a job in the second group have less luck: what helps
     /// somebody of the first group helps somebody of the second with a chance that is less by so
     /// many percentage points.
@@ -81,6 +84,9 @@ pub struct Repeat {
     pub fixed_members: Option<Vec<u64>>,
     /// By definition.
     pub tests: Vec<RepeatTests>,
+    /// The least p-value for all definitions together, of all subgroups and of the fixed one: by one
+    /// step-down over all, and by the family-wise p-value times their number.
+    pub together: [[f64; 2]; 2],
 }
 
 /// What came of one repeat under one definition.
@@ -116,6 +122,9 @@ impl World {
             .subgroups
             .iter()
             .position(|subgroup| audit.text(&subgroup.predicate) == FIXED);
+        let all = tests.iter().flat_map(|tests| tests.tested.iter().flatten());
+        let of_fixed = tests.iter().filter_map(|tests| tests.tested[fixed?]);
+        let together = [least_together(all.copied()), least_together(of_fixed)];
         let tests = tests.iter().map(|tests| {
             let tested = tests.tested.iter().flatten();
             let of_fixed = fixed.and_then(|place| tests.tested[place]);
@@ -127,6 +136,7 @@ impl World {
             }
         });
         Ok(Repeat {
+            together,
             tests: tests.collect(),
             subgroups: audit.subgroups.len(),
             fixed_members: fixed.map(|place| audit.subgroups[place].members.clone()),
@@ -173,10 +183,13 @@ impl World {
             let job = JOBS[draw.below(4) as usize];
             let percent = match self.truth {
                 Truth::SharesDiffer => [10, 35, 65, 90][area],
-                Truth::Shuffled | Truth::Planted(_) => 40,
+                Truth::Shuffled | Truth::NearPhi | Truth::Planted(_) => 40,
             };
             let second = draw.below(100) < percent;
             let mut lucky = draw.below(100) as i32;
+            if self.truth == Truth::NearPhi {
+                lucky = if lucky < 30 { 0 } else { 99 };
+            }
             if let Truth::Planted(gap) = self.truth
                 && second
                 && job == "none"
@@ -301,14 +314,33 @@ pub fn false_findings(repeats: &[Repeat]) -> Vec<[usize; 2]> {
     (0..DEFINITIONS.len()).map(both).collect()
 }
 
-/// In how many of some repeats chance was taken for a finding by any of the definitions, family-wise:
-/// each at α, and each at α over their number.
-pub fn false_findings_of_any(repeats: &[Repeat]) -> [usize; 2] {
-    let wrong = |level: f64| {
-        let any = |r: &&Repeat| r.tests.iter().any(|tests| tests.least[0] <= level);
-        repeats.iter().filter(any).count()
+/// The least p-value for all definitions together: by one step-down, and by multiplication.
+fn least_together(tested: impl Iterator<Item = Tested>) -> [f64; 2] {
+    let all = DEFINITIONS.len();
+    tested.fold([1.0, 1.0], |[joint, times]: [f64; 2], tested| {
+        let multiplied = tested.family_wise * all as f64;
+        [joint.min(tested.together(all)), times.min(multiplied)]
+    })
+}
+
+/// In how many of some repeats something passes by any of the definitions: each at α, all of them by
+/// one step-down, and each at α over their number.
+pub fn found_by_any(repeats: &[Repeat]) -> [usize; 3] {
+    let any = |r: &&Repeat| r.tests.iter().any(|tests| tests.least[0] <= ALPHA);
+    let together = |by: usize| {
+        let passes = repeats.iter().filter(|r| r.together[0][by] <= ALPHA);
+        passes.count()
     };
-    [wrong(ALPHA), wrong(ALPHA / DEFINITIONS.len() as f64)]
+    [repeats.iter().filter(any).count(), together(0), together(1)]
+}
+
+/// In how many of some repeats the fixed subgroup passes by any of the definitions, for all of them
+/// together: by one step-down, and by multiplication.
+pub fn fixed_together(repeats: &[Repeat]) -> [usize; 2] {
+    [0, 1].map(|by| {
+        let passes = repeats.iter().filter(|r| r.together[1][by] <= ALPHA);
+        passes.count()
+    })
 }
 
 /// How often the fixed subgroup's numbers are at most `limit`, among the repeats that mined it: by

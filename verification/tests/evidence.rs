@@ -27,6 +27,8 @@ fn null(truth: Truth) {
     let wrong = simulation::false_findings(&repeats);
     let worst = wrong.iter().flatten().max().unwrap();
     assert!(*worst <= MOST, "{wrong:?}");
+    let [_, together, _] = simulation::found_by_any(&repeats);
+    assert!(together <= MOST, "{together} for all definitions together");
     for limit in [0.01, 0.05, 0.1, 0.2, 0.5] {
         let binomial_error = 3.0 * (limit * (1.0 - limit) / REPEATS as f64).sqrt();
         let shares = simulation::fixed_at_most(&repeats, limit);
@@ -47,6 +49,11 @@ fn shuffled_labels_are_no_finding() {
 #[test]
 fn shares_that_differ_between_subgroups_are_no_finding() {
     null(Truth::SharesDiffer);
+}
+
+#[test]
+fn ties_near_a_threshold_are_no_finding() {
+    null(Truth::NearPhi);
 }
 
 /// The table in the docs says how often what was planted is found. One of its cells, again.

@@ -1,0 +1,220 @@
+//! What becomes of findings as permutations grow, and whether the tail of Mean Recourse is right where
+//! permutations can still tell: Adult, sex protected, support 1 %.
+//!
+//! `cargo run --release -p facts-verification --example tails` prints it and writes
+//! `verification/records/tails.md`; with `short` it takes fewer permutations and writes nothing.
+#![allow(clippy::print_stdout)]
+
+use std::fmt::Write;
+use std::path::Path;
+
+use facts_engine::definitions::{self, Definition};
+use facts_engine::distribution::{Subgroup, Viewpoint};
+use facts_engine::evidence::{Evidence, Gathering, Source, Tests, test};
+use facts_engine::{Audit, Individuals, Options, Watch, audit_with_individuals};
+use facts_verification::{adult_declaration, adult_model, adult_rows, machine};
+
+type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+/// How many subgroups are permuted a million times.
+const LOOKED_AT: usize = 16;
+
+/// Who is looked at: a tail that a million permutations can tell, and not too many people.
+const TAILS: std::ops::Range<f64> = 3e-5..1e-3;
+const MOST_PEOPLE: u64 = 3000;
+
+fn main() -> Result<(), Failure> {
+    let short = std::env::args().any(|argument| argument == "short");
+    let population = adult_declaration().read(&adult_rows()?)?;
+    let (audit, individuals) = audit_with_individuals(
+        &population,
+        &adult_model()?,
+        &Options::new(),
+        Watch::nobody(),
+    )?;
+    let mut record = format!(
+        "# Tails and permutations: Adult, sex protected, support 1 %\n\n\
+         Made by `cargo run --release -p facts-verification --example tails` on {}.\n",
+        machine()
+    );
+    let shuffles: &[usize] = if short {
+        &[50, 200]
+    } else {
+        &[200, 1000, 5000, 20_000]
+    };
+    passes(&mut record, &audit, &individuals, shuffles)?;
+    let permutations = if short { 20_000 } else { 1_000_000 };
+    means(&mut record, &audit, &individuals, permutations)?;
+    print!("{record}");
+    if !short {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("records");
+        std::fs::write(folder.join("tails.md"), record)?;
+    }
+    Ok(())
+}
+
+fn tested(
+    audit: &Audit,
+    individuals: &Individuals,
+    definitions: &[Box<dyn Definition>],
+    shuffles: usize,
+) -> Result<Evidence, Failure> {
+    let gathering = Gathering {
+        shuffles,
+        ..Gathering::default()
+    };
+    let watch = Watch::nobody();
+    Ok(Evidence {
+        tests: test(audit, individuals, definitions, &gathering, watch)?,
+        gathering,
+        intervals: Vec::new(),
+        stability: None,
+        hold_out: None,
+    })
+}
+
+/// How many findings pass family-wise, and for all definitions together, by how many permutations.
+fn passes(
+    record: &mut String,
+    audit: &Audit,
+    individuals: &Individuals,
+    shuffles: &[usize],
+) -> Result<(), Failure> {
+    let definitions = audit.paper_columns()?;
+    let found: Vec<Evidence> = shuffles
+        .iter()
+        .map(|&shuffles| tested(audit, individuals, &definitions, shuffles))
+        .collect::<Result<_, _>>()?;
+    let cells = |of: &dyn Fn(&Evidence) -> usize| {
+        let cells: Vec<String> = found.iter().map(|found| of(found).to_string()).collect();
+        cells.join(" | ")
+    };
+    let heading: Vec<String> = shuffles.iter().map(usize::to_string).collect();
+    writeln!(
+        record,
+        "\n## Findings that pass, by the number of permutations\n\n\
+         Family-wise at α = 0.05, of {} subgroups; in the last row those that pass for all definitions \
+         together.\n\n| definition | {} |\n| --- |{}",
+        audit.subgroups.len(),
+        heading.join(" | "),
+        " --- |".repeat(shuffles.len())
+    )?;
+    let all = |tests: &Tests| tests.tested.len();
+    for (d, definition) in definitions.iter().enumerate() {
+        let passing = |found: &Evidence| {
+            let tested = found.tests[d].tested.iter().flatten();
+            tested
+                .filter(|one| one.passes(found.gathering.alpha))
+                .count()
+        };
+        writeln!(record, "| {} | {} |", definition.id(), cells(&passing))?;
+    }
+    let together = |found: &Evidence| {
+        let of = |tests: &Tests| {
+            (0..all(tests))
+                .filter(|&s| found.passes_together(tests, s))
+                .count()
+        };
+        found.tests.iter().map(of).sum()
+    };
+    writeln!(record, "| all together | {} |", cells(&together))?;
+    Ok(())
+}
+
+/// The tail of Mean Recourse beside the share of permutations that reach the score.
+fn means(
+    record: &mut String,
+    audit: &Audit,
+    individuals: &Individuals,
+    permutations: u64,
+) -> Result<(), Failure> {
+    let definition = [definitions::parse("equal-mean-recourse")?];
+    let found = tested(audit, individuals, &definition, 1000)?;
+    let tails = found.tests[0].tested.iter().enumerate();
+    let tails = tails.filter_map(|(place, tested)| Some((place, (*tested)?)));
+    let tails: Vec<(usize, f64)> = tails
+        .filter(|(place, tested)| {
+            let few = audit.subgroups[*place].people() <= MOST_PEOPLE;
+            few && tested.source == Source::Bound && TAILS.contains(&tested.p)
+        })
+        .map(|(place, tested)| (place, tested.p))
+        .collect();
+    let every = (tails.len() / LOOKED_AT).max(1);
+    writeln!(
+        record,
+        "\n## The tail of Equal (Conditional) Mean Recourse\n\n\
+         Every {every}th of {} subgroups whose tail is between {:e} and {:e}, with {permutations} \
+         permutations each.\n\n\
+         | members | score | tail | permutations | tail / permutations |\n\
+         | --- | --- | --- | --- | --- |",
+        tails.len(),
+        TAILS.start,
+        TAILS.end
+    )?;
+    let mut worst: [f64; 2] = [1.0, 1.0];
+    for &(place, tail) in tails.iter().step_by(every) {
+        let subgroup = &audit.subgroups[place];
+        let score = definition[0].score(subgroup).ok_or("no score")?;
+        let reached = reached(subgroup, score, permutations, place as u64);
+        let share = reached as f64 / permutations as f64;
+        let ratio = tail / share;
+        worst = [worst[0].min(ratio), worst[1].max(ratio)];
+        let members: Vec<String> = subgroup.members.iter().map(u64::to_string).collect();
+        writeln!(
+            record,
+            "| {} | {score:.3} | {tail:.2e} | {share:.2e} | {ratio:.2} |",
+            members.join(" and ")
+        )?;
+    }
+    writeln!(
+        record,
+        "\nFrom {:.2} to {:.2} times what the permutations say.",
+        worst[0], worst[1]
+    )?;
+    Ok(())
+}
+
+/// How many random labellings of two groups' members have mean costs as far apart.
+fn reached(subgroup: &Subgroup, score: f64, permutations: u64, seed: u64) -> u64 {
+    // What each person pays; those who have no way pay nothing and are not counted.
+    let mut costs: Vec<Option<f64>> = Vec::new();
+    let mut before = 0;
+    for (level, &cost) in subgroup.cost_levels.iter().enumerate() {
+        let of = |g| {
+            subgroup
+                .ecd(Viewpoint::Micro, g, level + 1)
+                .map_or(0, |share| share.part)
+        };
+        let so_far: u64 = (0..subgroup.groups()).map(of).sum();
+        costs.extend((before..so_far).map(|_| Some(cost)));
+        before = so_far;
+    }
+    costs.resize(subgroup.people() as usize, None);
+    let sum_of = |some: &[Option<f64>]| {
+        let paid = some.iter().flatten();
+        paid.fold((0.0, 0.0), |(n, sum), cost| (n + 1.0, sum + cost))
+    };
+    let (all, total) = sum_of(&costs);
+    let first = subgroup.members[0] as usize;
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5851_f42d_4c95_7f2d;
+    let mut reached = 0;
+    for _ in 0..permutations {
+        // Fisher and Yates, as far as the first group goes.
+        for i in 0..first {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            let left = (costs.len() - i) as u128;
+            let j = i + ((u128::from(state) * left) >> 64) as usize;
+            costs.swap(i, j);
+        }
+        let (n, sum) = sum_of(&costs[..first]);
+        let gap = match (n > 0.0, all - n > 0.0) {
+            (true, true) => (sum / n - (total - sum) / (all - n)).abs(),
+            (false, false) => 0.0,
+            _ => f64::INFINITY,
+        };
+        reached += u64::from(gap >= score - 1e-9);
+    }
+    reached
+}
