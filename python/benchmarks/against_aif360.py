@@ -44,9 +44,8 @@ def main() -> None:
     options = parser.parse_args()
 
     from aif360.sklearn import detectors as theirs
-    from sklearn.ensemble import RandomForestClassifier
-
     from facts import aif360 as ours
+    from sklearn.ensemble import RandomForestClassifier
 
     forest = RandomForestClassifier(n_estimators=50, max_depth=12, random_state=0, n_jobs=1)
     rows = []
@@ -74,7 +73,7 @@ def main() -> None:
         f"Made by `{command} --record verification/records/aif360.md` on {datetime.date.today()}, "
         f"{platform.machine()}, 2 cores, Python {platform.python_version()}, {tools}.",
         "",
-        f"`FACTS(pipeline, \"sex\", freq_itemset_min_supp={options.support:g}).fit(X)`, the import line apart the same "
+        f'`FACTS(pipeline, "sex", freq_itemset_min_supp={options.support:g}).fit(X)`, the import line apart the same '
         "call: a scikit-learn pipeline of one-hot encoding and a classifier, 13,567 people. AIF360 once, ours the "
         f"median of {RUNS}. Both find the same {len(here.rules_by_if):,} subgroups with the forest.",
         "",

@@ -868,5 +868,3 @@ def _where_ranked(frame: Any, kind: str) -> Any:
     if kind == "pyarrow":
         return frame.filter(frame["rank"].is_valid())
     return frame[frame["rank"].notna()]
-
-

@@ -14,7 +14,6 @@ from facts import _facts
 from facts._frames import Frame
 from facts.errors import UsageError
 
-
 #: A configuration's evidence when none is wanted.
 NO_EVIDENCE = {"shuffles": 0, "resamples": 0, "stability": False}
 
@@ -47,8 +46,7 @@ def configure(
         made.folder = os.path.dirname(os.path.abspath(config))
     if protected is not None:
         made.config["protected"] = {
-            name: _section(options, f"protected[{name!r}]")
-            for name, options in _by_name(protected).items()
+            name: _section(options, f"protected[{name!r}]") for name, options in _by_name(protected).items()
         }
     if isinstance(features, Mapping):
         for name, options in _by_name(features).items():
@@ -96,9 +94,7 @@ def _restrict(made: Configured, names: list[str], frame: Frame, spec: str | None
     data[others] = [*data.get(others, []), *(name for name in frame.names if name not in taken)]
 
 
-def _start(
-    config: str | os.PathLike[str] | Mapping[str, Any] | None, frame: Frame, made: Configured
-) -> dict[str, Any]:
+def _start(config: str | os.PathLike[str] | Mapping[str, Any] | None, frame: Frame, made: Configured) -> dict[str, Any]:
     if config is None:
         return {}
     if isinstance(config, Mapping):

@@ -212,9 +212,7 @@ def _labels(values: Sequence[Any], column: str) -> list[str]:
         for label, value in zip(labels, values, strict=True)
     ]
     if len(set(labels)) < len(labels):
-        raise DataError(
-            f"column `{column}` has different values that read alike; turn it into text first"
-        )
+        raise DataError(f"column `{column}` has different values that read alike; turn it into text first")
     return labels
 
 
@@ -489,11 +487,7 @@ class PolarsFrame(Frame):
     def orders(self) -> dict[str, list[str]]:
         import polars as pl
 
-        return {
-            name: dtype.categories.to_list()
-            for name, dtype in self.schema.items()
-            if isinstance(dtype, pl.Enum)
-        }
+        return {name: dtype.categories.to_list() for name, dtype in self.schema.items() if isinstance(dtype, pl.Enum)}
 
     def values(self, column: str) -> Mapping[str, Any] | None:
         import polars as pl

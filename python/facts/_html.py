@@ -22,22 +22,15 @@ def summary(audit: Audit[Any], top: int = 1) -> str:
         (g["name"], f"{g['people']:,}", f"{g['affected']:,}", f"{g['affected'] / g['people']:.1%}")
         for g in about["groups"]
     ]
-    worst = [
-        (title, f) for definition, title in audit.definitions.items() for f in audit._worst(definition, top)
-    ]
-    findings: list[tuple[str, ...]] = [
-        (title, f["subgroup"], _score(f["score"]), f["against"]) for title, f in worst
-    ]
+    worst = [(title, f) for definition, title in audit.definitions.items() for f in audit._worst(definition, top)]
+    findings: list[tuple[str, ...]] = [(title, f["subgroup"], _score(f["score"]), f["against"]) for title, f in worst]
     columns: tuple[str, ...] = ("definition", "subgroup", "score", "against")
     grey: set[int] = set()
     if audit.evidence is None:
         evidence = "No evidence was gathered: nothing here tells findings from chance."
     else:
         alpha = audit.evidence["gathering"]["alpha"]
-        evidence = (
-            f"In grey: does not pass at α = {alpha} family-wise, which does not show that "
-            "recourse is fair."
-        )
+        evidence = f"In grey: does not pass at α = {alpha} family-wise, which does not show that recourse is fair."
         findings = [(*row, _verdict(f)) for row, (_, f) in zip(findings, worst)]
         columns = (*columns, "evidence")
         grey = {i for i, (_, f) in enumerate(worst) if f.get("passes") is False}

@@ -12,9 +12,7 @@ from facts._frames import Frame
 from facts.errors import ModelError, UsageError
 
 
-def asker(
-    model: Any, frame: Frame, threshold: float | None = None, favourable: Any = None
-) -> Callable[[Batch], Any]:
+def asker(model: Any, frame: Frame, threshold: float | None = None, favourable: Any = None) -> Callable[[Batch], Any]:
     """A function that answers the engine's batches by asking ``model``.
 
     The model is called with a frame like the one that is audited; rows come in large batches, and

@@ -14,14 +14,13 @@ import threading
 import time
 from typing import Any
 
+import facts
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
 from conftest import HIRING, OPTIONS, Asked, keeps
-
-import facts
 from facts import _facts
 
 
@@ -63,7 +62,11 @@ def test_a_configuration_may_choose_and_replace(audit: facts.Audit, people: pd.D
 
 def polars_model(rows: pl.DataFrame) -> np.ndarray:
     assert isinstance(rows, pl.DataFrame)
-    return keeps(pd.DataFrame({name: rows[name].cast(pl.String if name != "years" else pl.Int64).to_list() for name in rows.columns}))
+    return keeps(
+        pd.DataFrame(
+            {name: rows[name].cast(pl.String if name != "years" else pl.Int64).to_list() for name in rows.columns}
+        )
+    )
 
 
 def arrow_model(rows: pa.Table) -> np.ndarray:
@@ -100,10 +103,7 @@ def as_polars(people: pd.DataFrame) -> pl.DataFrame:
         ),
         (
             lambda p: pa.table(
-                {
-                    name: pa.array(p[name]).dictionary_encode() if name == "job" else pa.array(p[name])
-                    for name in p
-                }
+                {name: pa.array(p[name]).dictionary_encode() if name == "job" else pa.array(p[name]) for name in p}
             ),
             arrow_model,
             pa.Table,
@@ -170,9 +170,7 @@ def kinds() -> pd.DataFrame:
             "half": random.choice([1.0, 2.0], n).astype(np.float16),
             "word": random.choice(["x", None], n),
             "day": pd.to_datetime(random.choice(["2024-01-01", "2024-06-01"], n)),
-            "size": pd.Categorical(
-                random.choice(["S", "M", "L"], n), categories=["S", "M", "L"], ordered=True
-            ),
+            "size": pd.Categorical(random.choice(["S", "M", "L"], n), categories=["S", "M", "L"], ordered=True),
             3: random.choice([10, 20], n),
         }
     )
@@ -240,9 +238,7 @@ def test_missing_is_dropped_kept_or_refused_as_asked(people: pd.DataFrame) -> No
     holes.loc[holes.index[:9], "job"] = None
     model = lambda rows: keeps(rows.fillna({"job": "clerk"}))  # noqa: E731
     features = dict(OPTIONS["features"])
-    dropped = facts.audit(
-        model, holes, **{**OPTIONS, "features": {**features, "job": {"missing": "drop"}}}
-    )
+    dropped = facts.audit(model, holes, **{**OPTIONS, "features": {**features, "job": {"missing": "drop"}}})
     assert sum(group["people"] for group in dropped.about["groups"]) == len(people) - 9
     with pytest.raises(facts.DataError, match="job"):
         facts.audit(model, holes, **{**OPTIONS, "features": {**features, "job": {"missing": "error"}}})
@@ -403,8 +399,12 @@ def test_show_prints_findings_in_words(audit: facts.Audit, capsys: Any) -> None:
 
 def test_definitions_φ_and_budgets_are_chosen(people: pd.DataFrame) -> None:
     chosen = facts.audit(
-        keeps, people, **OPTIONS, definitions=["equal-choice", "equal-effectiveness-within-budget:micro"],
-        phi=0.5, budgets=[4, 8],
+        keeps,
+        people,
+        **OPTIONS,
+        definitions=["equal-choice", "equal-effectiveness-within-budget:micro"],
+        phi=0.5,
+        budgets=[4, 8],
     )
     assert list(chosen.definitions) == [
         "equal-choice:0.5",
@@ -459,9 +459,7 @@ def test_reports_are_written(audit: facts.Audit, tmp_path: Any) -> None:
         audit.save("/proc/nowhere/audit.json.gz")
 
 
-def test_saved_audits_are_the_command_lines_too(
-    audit: facts.Audit, people: pd.DataFrame, tmp_path: Any
-) -> None:
+def test_saved_audits_are_the_command_lines_too(audit: facts.Audit, people: pd.DataFrame, tmp_path: Any) -> None:
     audit.save(tmp_path / "one.json.gz")
     audit.save(tmp_path / "folder")
     assert sorted(path.name for path in (tmp_path / "folder").iterdir()) == [
@@ -581,9 +579,7 @@ def test_values_that_read_alike_stay_apart() -> None:
         (lambda rows: 1 / 0, "ZeroDivisionError|division by zero"),
     ],
 )
-def test_a_model_that_answers_wrongly_is_told_so(
-    people: pd.DataFrame, answer: Any, says: str
-) -> None:
+def test_a_model_that_answers_wrongly_is_told_so(people: pd.DataFrame, answer: Any, says: str) -> None:
     with pytest.raises((facts.ModelError, facts.UsageError), match=says):
         facts.audit(answer, people, **{**OPTIONS, "favourable": None})
 
@@ -623,17 +619,13 @@ def test_messages_name_keyword_arguments_that_exist() -> None:
 def test_probabilities_and_names_of_classes_will_do(audit: facts.Audit, people: pd.DataFrame) -> None:
     sure = facts.audit(lambda rows: np.where(keeps(rows), 0.8, 0.3), people, **OPTIONS, threshold=0.5)
     assert findings(sure) == findings(audit)
-    named = facts.audit(
-        lambda rows: np.where(keeps(rows), "yes", "no"), people, **{**OPTIONS, "favourable": "yes"}
-    )
+    named = facts.audit(lambda rows: np.where(keeps(rows), "yes", "no"), people, **{**OPTIONS, "favourable": "yes"})
     assert findings(named) == findings(audit)
     column = facts.audit(lambda rows: keeps(rows).astype(int).reshape(-1, 1), people, **OPTIONS)
     assert findings(column) == findings(audit)
 
 
-def test_weights_labels_and_what_is_ignored_are_not_for_the_model(
-    audit: facts.Audit, people: pd.DataFrame
-) -> None:
+def test_weights_labels_and_what_is_ignored_are_not_for_the_model(audit: facts.Audit, people: pd.DataFrame) -> None:
     more = people.assign(people=1, outcome=np.where(keeps(people), 1.0, 0.0), note="x")
     for turn, model in ((lambda X: X, keeps), (as_polars, polars_model), (pa.Table.from_pandas, arrow_model)):
         asked = Asked(model)
@@ -697,9 +689,7 @@ def test_booleans_and_missing_reach_functions_as_they_are() -> None:
         "flag": {"cost": cost("flag")},
         "maybe": {"missing": "level", "cost": cost("maybe")},
     }
-    facts.audit(
-        model, table, "group", support=0.05, features=features, favourable=1, min_members=1, progress=False
-    )
+    facts.audit(model, table, "group", support=0.05, features=features, favourable=1, min_members=1, progress=False)
     assert seen == {"flag": {True, False}, "maybe": {True, False, None}}
 
 
@@ -836,7 +826,7 @@ def test_ctrl_c_interrupts(tmp_path: Any) -> None:
     script = textwrap.dedent(
         f"""
         import sys, time
-        sys.path.insert(0, {str(HIRING.parents[1] / 'python' / 'tests')!r})
+        sys.path.insert(0, {str(HIRING.parents[1] / "python" / "tests")!r})
         import pandas as pd, facts
         from conftest import OPTIONS, keeps, HIRING
         people = pd.read_csv(HIRING / "people.csv").drop(columns="kept")

@@ -6,13 +6,12 @@ import copy
 import pickle
 from typing import Any
 
+import facts
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
 from conftest import HIRING, OPTIONS, keeps
-
-import facts
 
 MICRO = "equal-effectiveness:micro"
 COLUMNS = ["p", "family_wise", "false_discovery", "together", "passes", "least_score", "source"]
@@ -55,7 +54,9 @@ def test_frames_have_p_values_unless_none_are_wanted(audit: facts.Audit, people:
 
 def test_seeds_decide_lots_and_threads_do_not(people: pd.DataFrame) -> None:
     def p_values(**said: Any) -> list[float]:
-        made = facts.audit(keeps, people, **OPTIONS, definitions="equal-mean-recourse", resamples=0, shuffles=99, **said)
+        made = facts.audit(
+            keeps, people, **OPTIONS, definitions="equal-mean-recourse", resamples=0, shuffles=99, **said
+        )
         return list(made.rank("equal-mean-recourse")["p"])
 
     first = p_values(seed=1)
@@ -132,7 +133,9 @@ def test_variants_and_the_hold_out_are_frames(whole: facts.Audit) -> None:
     one = stability[stability["finding"] == stability["finding"][0]]
     assert list(one["variant"]) == variants
     said = whole.explain(one["subgroup"].iloc[0])
-    assert f"Holds in {one['holds'].sum()} of 20 variants; against the same groups in {one['same_groups'].sum()}." in said
+    assert (
+        f"Holds in {one['holds'].sum()} of 20 variants; against the same groups in {one['same_groups'].sum()}." in said
+    )
     assert variants[0] in said
     held = whole.hold_out()
     both = held[held["left"].notna()]

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import facts
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 from conftest import HIRING, OPTIONS, Asked
 from test_audit import findings
-
-import facts
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +84,7 @@ def test_scikit_learn(hiring: Any) -> None:
 
 
 def categories(X: pd.DataFrame) -> pd.DataFrame:
-    return X.astype({name: "category" for name in TEXTS})
+    return X.astype(dict.fromkeys(TEXTS, "category"))
 
 
 def test_lightgbm(hiring: Any) -> None:
@@ -106,9 +105,7 @@ def test_xgboost(hiring: Any) -> None:
     model = XGBClassifier(n_estimators=15, enable_categorical=True, n_jobs=1).fit(X, y)
     audit = check(model, X)
     booster = model.get_booster()
-    raw = facts.audit(
-        lambda rows: booster.predict(DMatrix(rows, enable_categorical=True)), X, **OPTIONS, threshold=0.5
-    )
+    raw = facts.audit(lambda rows: booster.predict(DMatrix(rows, enable_categorical=True)), X, **OPTIONS, threshold=0.5)
     assert findings(raw) == findings(audit)
 
 

@@ -8,16 +8,15 @@ import sys
 import warnings
 from typing import Any
 
+import facts
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
 from conftest import OPTIONS, Asked, keeps
-from test_audit import findings
-
-import facts
 from facts import _options
+from test_audit import findings
 
 #: Settings for small tables.
 QUICK: dict[str, Any] = {"support": 0.05, "min_members": 1, "evidence": False, "progress": False}
@@ -102,9 +101,7 @@ def test_a_threshold_that_would_change_nothing_is_refused() -> None:
     with pytest.raises(facts.ModelError, match="answers with classes"):
         facts.audit(lambda rows: rows["points"] > 2, people, "sex", favourable=1, threshold=0.3, **QUICK)
     # Probabilities by name: a function gives that of the favourable class.
-    shares = facts.audit(
-        lambda rows: rows["points"] / 5, people, "sex", favourable="good", threshold=0.3, **QUICK
-    )
+    shares = facts.audit(lambda rows: rows["points"] / 5, people, "sex", favourable="good", threshold=0.3, **QUICK)
     assert affected(shares) == (people["points"] < 2).sum()
 
 
@@ -127,18 +124,14 @@ def test_a_list_of_features_keeps_what_is_guessed() -> None:
     assert "no feature: code" in " ".join(every.notes)
     # What a configuration says of a column holds, and what it does not say is guessed.
     config = {"features": {"points": {"only": "increase"}, "job": {}}}
-    both = facts.audit(
-        model, people, "sex", features=["age", "points"], config=config, favourable=1, **QUICK
-    )
+    both = facts.audit(model, people, "sex", features=["age", "points"], config=config, favourable=1, **QUICK)
     assert any("may not: age (only time changes it)" in note for note in both.notes)
     assert set(both.table()["subgroup"].str.findall(r"(\w+) = ").explode()) == {"age", "points"}
 
 
 def test_a_model_fitted_here_is_fitted_on_the_features_that_are_named() -> None:
     people = applicants().assign(y=lambda p: np.where(p["points"] > 2, "yes", "no"))
-    audit = facts.audit(
-        "train", people, "sex", features=["age", "points"], label="y", favourable="yes", **QUICK
-    )
+    audit = facts.audit("train", people, "sex", features=["age", "points"], label="y", favourable="yes", **QUICK)
     assert "3 columns" in audit.about["model"]["description"]  # these two, and sex
     assert audit.favourable == "y = yes"
     people.loc[:9, "points"] = np.nan
@@ -339,9 +332,7 @@ def test_columns_may_be_called_by_numbers() -> None:
     assert audit.about["base_rates"]["label"] == "5"
     chosen = facts.audit(asked, numbered, [0], features=[1, 3], weight=4, label=5, **options)
     assert set(chosen.table()["subgroup"].str.findall(r"(\w+) = ").explode()) == {"1", "3"}
-    facts.audit(
-        asked, numbered, 0, features=1, model_columns=[3, 1], weight=4, label=5, **options
-    )
+    facts.audit(asked, numbered, 0, features=1, model_columns=[3, 1], weight=4, label=5, **options)
     assert list(asked.frames[-1].columns) == [3, 1]
 
 

@@ -67,9 +67,18 @@ NUMERIC = ["education-num", "capital-gain", "capital-loss"]
 NORMALISED = ["capital-gain", "capital-loss"]
 HOURS = ["PartTime", "MidTime", "FullTime", "OverTime", "BrainDrain"]
 WEIGHTS = {
-    "native-country": 4, "marital-status": 5, "relationship": 5, "age": 10, "occupation": 4,
-    "Workclass": 2, "hours-per-week": 2, "capital-gain": 1, "capital-loss": 1,
-    "education-num": 3, "race": 100, PROTECTED: 100,
+    "native-country": 4,
+    "marital-status": 5,
+    "relationship": 5,
+    "age": 10,
+    "occupation": 4,
+    "Workclass": 2,
+    "hours-per-week": 2,
+    "capital-gain": 1,
+    "capital-loss": 1,
+    "education-num": 3,
+    "race": 100,
+    PROTECTED: 100,
 }
 INTERVAL = re.compile(r"\(([-0-9.]+), ([-0-9.]+)\]")
 
@@ -138,7 +147,7 @@ def load(folder, plain):
     The other texts become categories too, with which AIF360 runs in about two thirds of the time;
     `plain` leaves them as Python objects, as AIF360's own preparation of Adult does.
     """
-    X = pd.read_csv(folder / "X_test.csv.gz", dtype={c: np.int64 for c in NUMERIC})
+    X = pd.read_csv(folder / "X_test.csv.gz", dtype=dict.fromkeys(NUMERIC, np.int64))
     ages = sorted(X["age"].unique(), key=lambda text: interval(text).left)
     codes = X["age"].map({text: code for code, text in enumerate(ages)}).to_numpy()
     # objects, not an IntervalIndex, which pandas would unpack anew for each comparison
@@ -163,8 +172,9 @@ def main():
     cli.add_argument("folder", type=Path, help="folder with X_test.csv.gz, pred_test.csv.gz, model_coef.json")
     cli.add_argument("out", type=Path, help="JSON file to write")
     cli.add_argument("--support", default="0.1", help="least support, a decimal (default 0.1)")
-    cli.add_argument("--plain-columns", action="store_true",
-                     help="text columns as Python objects instead of categories (slower)")
+    cli.add_argument(
+        "--plain-columns", action="store_true", help="text columns as Python objects instead of categories (slower)"
+    )
     cli.add_argument("--verbose", action="store_true", help="show AIF360's progress bars")
     args = cli.parse_args()
 
@@ -264,12 +274,14 @@ def main():
                     sys.exit(f"{kind} differs between the groups for {predicate}")
                 action[kind] = action[kind][0]
         coverage = [float(macro[g][0]) for g in groups]
-        subgroups.append({
-            "items": items(predicate.to_dict().items()),
-            "coverage": coverage,
-            "members": [round(c * sizes[g]) for c, g in zip(coverage, groups)],
-            "actions": sorted(actions.values(), key=lambda a: a["change"]),
-        })
+        subgroups.append(
+            {
+                "items": items(predicate.to_dict().items()),
+                "coverage": coverage,
+                "members": [round(c * sizes[g]) for c, g in zip(coverage, groups)],
+                "actions": sorted(actions.values(), key=lambda a: a["change"]),
+            }
+        )
     common = [
         {"items": items(p.to_dict().items()), "coverage": [float(supports[g]) for g in groups]}
         for p, supports in kept["intersection"][0]
@@ -277,34 +289,46 @@ def main():
 
     result = {
         "tool": "aif360",
-        "versions": {"python": platform.python_version(),
-                     **{p: version(p) for p in ("aif360", "mlxtend", "pandas", "numpy", "scikit-learn")}},
+        "versions": {
+            "python": platform.python_version(),
+            **{p: version(p) for p in ("aif360", "mlxtend", "pandas", "numpy", "scikit-learn")},
+        },
         "support": args.support,
         "protected": PROTECTED,
-        "costs": {"weights": WEIGHTS, "numeric": NUMERIC, "normalised": NORMALISED,
-                  "ordinal": {"hours-per-week": HOURS},
-                  "ranges": {c: [int(X[c].min()), int(X[c].max())] for c in NORMALISED}},
+        "costs": {
+            "weights": WEIGHTS,
+            "numeric": NUMERIC,
+            "normalised": NORMALISED,
+            "ordinal": {"hours-per-week": HOURS},
+            "ranges": {c: [int(X[c].min()), int(X[c].max())] for c in NORMALISED},
+        },
         "interval_features": {"age": [str(level) for level in X["age"].cat.categories]},
         "features": [c for c in X.columns if c != PROTECTED],
         "groups": groups,
         "members_of_groups": [sizes[g] for g in groups],
         "unaffected": int((predicted == 1).sum()),
-        "frequent_itemsets": {**{g: len(m[0]) for g, m in zip(groups, kept["mining"])},
-                              "unaffected": len(kept["mining"][-1][0])},
+        "frequent_itemsets": {
+            **{g: len(m[0]) for g, m in zip(groups, kept["mining"])},
+            "unaffected": len(kept["mining"][-1][0]),
+        },
         "common_subgroups": sorted(common, key=lambda s: s["items"]),
         "subgroups": sorted(subgroups, key=lambda s: s["items"]),
         "timings": {"fit": fit_seconds, "bias_scan": scan_seconds, "stages": stages},
         "model": asked,
     }
     args.out.write_text(json.dumps(result, indent=1) + "\n")
-    print(json.dumps({
-        "common_subgroups": len(common),
-        "subgroups": len(subgroups),
-        "pairs": sum(len(s["actions"]) for s in subgroups),
-        "fit_seconds": round(fit_seconds, 3),
-        "stages": {k: round(v["seconds"], 3) for k, v in stages.items()},
-        "model": {**asked, "seconds": round(asked["seconds"], 3)},
-    }))
+    print(
+        json.dumps(
+            {
+                "common_subgroups": len(common),
+                "subgroups": len(subgroups),
+                "pairs": sum(len(s["actions"]) for s in subgroups),
+                "fit_seconds": round(fit_seconds, 3),
+                "stages": {k: round(v["seconds"], 3) for k, v in stages.items()},
+                "model": {**asked, "seconds": round(asked["seconds"], 3)},
+            }
+        )
+    )
 
 
 if __name__ == "__main__":

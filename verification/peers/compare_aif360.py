@@ -139,8 +139,7 @@ def main():
     cli = argparse.ArgumentParser(description="AIF360's FACTS against our engine, difference by difference")
     cli.add_argument("aif360", type=Path)
     cli.add_argument("ours", type=Path)
-    cli.add_argument("--ranked-only", action="store_true",
-                     help="our dump leaves out the subgroups without an action")
+    cli.add_argument("--ranked-only", action="store_true", help="our dump leaves out the subgroups without an action")
     args = cli.parse_args()
     theirs = json.loads(args.aif360.read_text())
     ours = json.loads(args.ours.read_text())
@@ -166,9 +165,12 @@ def main():
         finish()
     our_subgroups, our_pairs, problems = ours_by_key(ours, groups)
     their_subgroups, their_pairs, common, more = theirs_by_key(theirs)
-    check("both dumps are well formed", problems + more,
-          f"{len(our_subgroups)} subgroups and {len(our_pairs)} pairs of ours, "
-          f"{len(their_subgroups)} and {len(their_pairs)} of AIF360; flips are whole numbers")
+    check(
+        "both dumps are well formed",
+        problems + more,
+        f"{len(our_subgroups)} subgroups and {len(our_pairs)} pairs of ours, "
+        f"{len(their_subgroups)} and {len(their_pairs)} of AIF360; flips are whole numbers",
+    )
     if problems or more:
         finish()
     ranked = {p for p, _ in our_pairs}
@@ -176,9 +178,11 @@ def main():
     # ---- subgroups
     least = [math.ceil(Fraction(support) * n) for n in sizes]
     binary = [math.ceil(float(support) * n) for n in sizes]
-    check("known difference: support as a binary fraction",
-          ([] if least == binary else [f"least counts: exact {least}, in floating point {binary}"]),
-          f"no effect at this support: least counts {least} either way")
+    check(
+        "known difference: support as a binary fraction",
+        ([] if least == binary else [f"least counts: exact {least}, in floating point {binary}"]),
+        f"no effect at this support: least counts {least} either way",
+    )
 
     listed = ranked if args.ranked_only else set(our_subgroups)
     if args.ranked_only:
@@ -187,11 +191,13 @@ def main():
     else:
         reference = set(common)
         note = "common subgroups, with or without an action"
-    check("the same subgroups",
-          [f"ours alone: {text(p)}" for p in sorted(listed - reference)]
-          + [f"AIF360 alone: {text(p)}" for p in sorted(reference - listed)]
-          + [f"ours, without an action: {text(p)}" for p in sorted(set(our_subgroups) - listed)],
-          f"{len(reference)} {note}")
+    check(
+        "the same subgroups",
+        [f"ours alone: {text(p)}" for p in sorted(listed - reference)]
+        + [f"AIF360 alone: {text(p)}" for p in sorted(reference - listed)]
+        + [f"ours, without an action: {text(p)}" for p in sorted(set(our_subgroups) - listed)],
+        f"{len(reference)} {note}",
+    )
 
     problems, compared = [], 0
     for p in sorted(set(our_subgroups) & set(common)):
@@ -208,14 +214,19 @@ def main():
     name = "subgroups without an action vanish"
     vanished = set(common) - set(their_subgroups)
     problems = [f"ours has an action: {text(p)}" for p in sorted(vanished & ranked)]
-    problems += [f"AIF360 shows it without an action: {text(s)}" for s in
-                 sorted(p for p in their_subgroups if not any(q == p for q, _ in their_pairs))]
+    problems += [
+        f"AIF360 shows it without an action: {text(s)}"
+        for s in sorted(p for p in their_subgroups if not any(q == p for q, _ in their_pairs))
+    ]
     if not args.ranked_only:
         without = set(our_subgroups) - ranked
         problems += [f"no action in ours, not vanished in AIF360: {text(p)}" for p in sorted(without - vanished)]
         problems += [f"vanished in AIF360, not in our list: {text(p)}" for p in sorted(vanished - without)]
-    check(f"known difference: {name}", problems + count_of(name, len(vanished)),
-          f"{len(vanished)} of {len(common)} are in AIF360's intersection and not in its result")
+    check(
+        f"known difference: {name}",
+        problems + count_of(name, len(vanished)),
+        f"{len(vanished)} of {len(common)} are in AIF360's intersection and not in its result",
+    )
 
     # ---- pairs
     missing = set(our_pairs) - set(their_pairs)
@@ -236,12 +247,18 @@ def main():
     if theirs["versions"]["aif360"] == "0.6.1":
         problems = [f"missing, though 0.6.1 has no such rule: {show(p)}" for p in sorted(gone)]
     else:
-        problems = [] if gone in (set(), kept) else [
-            f"kept by AIF360 although others are missing: {show(p)}" for p in sorted(kept - gone)]
+        problems = (
+            []
+            if gone in (set(), kept)
+            else [f"kept by AIF360 although others are missing: {show(p)}" for p in sorted(kept - gone)]
+        )
     rule = "in force" if gone else "not in force"
-    check(f"known difference: {name}", problems + count_of(name, len(gone)),
-          f"{rule} in AIF360 {theirs['versions']['aif360']}: {len(gone)} pairs missing, "
-          f"of {len(kept)} that leave an interval feature as it is")
+    check(
+        f"known difference: {name}",
+        problems + count_of(name, len(gone)),
+        f"{rule} in AIF360 {theirs['versions']['aif360']}: {len(gone)} pairs missing, "
+        f"of {len(kept)} that leave an interval feature as it is",
+    )
 
     name = "actions that change every column are left out"
     gone_all = {p for p in missing if changes_all(p)} - gone
@@ -249,9 +266,11 @@ def main():
     check(f"known difference: {name}", problems + count_of(name, len(gone_all)), f"{len(gone_all)} pairs missing")
 
     unexplained = missing - gone - gone_all
-    check("the same actions in each subgroup",
-          [f"ours alone: {show(p)}" for p in sorted(unexplained)] + [f"AIF360 alone: {show(p)}" for p in sorted(extra)],
-          f"{len(set(our_pairs) & set(their_pairs))} pairs in both")
+    check(
+        "the same actions in each subgroup",
+        [f"ours alone: {show(p)}" for p in sorted(unexplained)] + [f"AIF360 alone: {show(p)}" for p in sorted(extra)],
+        f"{len(set(our_pairs) & set(their_pairs))} pairs in both",
+    )
     both = sorted(set(our_pairs) & set(their_pairs))
 
     problems = []
@@ -284,9 +303,12 @@ def main():
                 rounded.append(f"{g.strip()}: {reported!r} for {flips}/{members}: {show(p)}")
     check("effectiveness is flips / members", problems, f"{len(groups) * len(both)} values within {EPS}")
     name = "noise in effectiveness"
-    check(f"known difference: {name}", rounded + count_of(name, noisy),
-          f"{noisy} of {len(groups) * len(both)} values are not the nearest double to flips / members (by {worst:.1e} at most); "
-          "all equal 1 - unflipped / (coverage * affected) to the last bit")
+    check(
+        f"known difference: {name}",
+        rounded + count_of(name, noisy),
+        f"{noisy} of {len(groups) * len(both)} values are not the nearest double to flips / members (by {worst:.1e} at most); "
+        "all equal 1 - unflipped / (coverage * affected) to the last bit",
+    )
 
     # ---- cost
     def parts(pair):
@@ -294,16 +316,27 @@ def main():
         before = dict(pair[0])
         return [(f, before[f], v) for f, v in pair[1]]
 
-    problems = [f"AIF360 {their_pairs[p]['cost_configured']!r}, ours {our_pairs[p]['cost']!r}: {show(p)}"
-                for p in both if not abs(their_pairs[p]["cost_configured"] - our_pairs[p]["cost"]) <= EPS]
-    check("cost, with AIF360's cost functions given the authors' parameters", problems, f"{len(both)} costs within {EPS}")
+    problems = [
+        f"AIF360 {their_pairs[p]['cost_configured']!r}, ours {our_pairs[p]['cost']!r}: {show(p)}"
+        for p in both
+        if not abs(their_pairs[p]["cost_configured"] - our_pairs[p]["cost"]) <= EPS
+    ]
+    check(
+        "cost, with AIF360's cost functions given the authors' parameters", problems, f"{len(both)} costs within {EPS}"
+    )
 
     name = "weights ignored in macro costs"
-    problems = [f"macro cost {their_pairs[p]['cost_macro']!r} for {len(p[1])} changes: {show(p)}"
-                for p in both if their_pairs[p]["cost_macro"] != len(p[1])]
+    problems = [
+        f"macro cost {their_pairs[p]['cost_macro']!r} for {len(p[1])} changes: {show(p)}"
+        for p in both
+        if their_pairs[p]["cost_macro"] != len(p[1])
+    ]
     differ = sum(abs(their_pairs[p]["cost_macro"] - our_pairs[p]["cost"]) > EPS for p in both)
-    check(f"known difference: {name}", problems + count_of(name, differ),
-          f"{differ} of {len(both)} differ from ours; all equal the number of changed features")
+    check(
+        f"known difference: {name}",
+        problems + count_of(name, differ),
+        f"{differ} of {len(both)} differ from ours; all equal the number of changed features",
+    )
 
     # Micro costs: our cost, less the steps beyond the first of an ordinal feature, with dollars
     # in place of the normalised number.
@@ -323,20 +356,32 @@ def main():
         if dollars:
             number_count += 1
             if not abs(cost - surplus - shares + dollars - micro) <= EPS:
-                number_problems.append(f"micro cost {micro!r}, ours {cost!r} with {shares!r} for {dollars} dollars: {show(p)}")
+                number_problems.append(
+                    f"micro cost {micro!r}, ours {cost!r} with {shares!r} for {dollars} dollars: {show(p)}"
+                )
         elif surplus:
             order_count += 1
             if not abs(cost - surplus - micro) <= EPS:
-                order_problems.append(f"micro cost {micro!r}, ours {cost!r} with {surplus} for further steps: {show(p)}")
+                order_problems.append(
+                    f"micro cost {micro!r}, ours {cost!r} with {surplus} for further steps: {show(p)}"
+                )
         else:
             same_count += 1
             if not abs(cost - micro) <= EPS:
                 same_problems.append(f"micro cost {micro!r}, ours {cost!r}: {show(p)}")
-    check("micro cost, where neither order nor normalisation matters", same_problems, f"{same_count} costs within {EPS}")
-    check(f"known difference: {order_name}", order_problems + count_of(order_name, order_count),
-          f"{order_count} pairs move an ordinal feature by more than one step and are cheaper by just those steps")
-    check(f"known difference: {number_name}", number_problems + count_of(number_name, number_count),
-          f"{number_count} pairs change capital-gain or capital-loss and are costed in dollars")
+    check(
+        "micro cost, where neither order nor normalisation matters", same_problems, f"{same_count} costs within {EPS}"
+    )
+    check(
+        f"known difference: {order_name}",
+        order_problems + count_of(order_name, order_count),
+        f"{order_count} pairs move an ordinal feature by more than one step and are cheaper by just those steps",
+    )
+    check(
+        f"known difference: {number_name}",
+        number_problems + count_of(number_name, number_count),
+        f"{number_count} pairs change capital-gain or capital-loss and are costed in dollars",
+    )
 
     # ---- micro viewpoint and the work done, as far as flips bound them
     problems, compared = [], 0
@@ -358,21 +403,31 @@ def main():
                 reached = action["cumulative"][i][1] * members
                 now = round(reached)
                 total, best = total + flips, max(best, flips)
-                if (abs(reached - now) > EPS * members or not max(best, so_far) <= now <= min(total, so_far + flips, members)
-                        or action["cost_micro"] < last_cost):
-                    problems.append(f"{g.strip()}: {reached} of {members} reached after {text(c)}, flips {flips}: {text(p)}")
+                if (
+                    abs(reached - now) > EPS * members
+                    or not max(best, so_far) <= now <= min(total, so_far + flips, members)
+                    or action["cost_micro"] < last_cost
+                ):
+                    problems.append(
+                        f"{g.strip()}: {reached} of {members} reached after {text(c)}, flips {flips}: {text(p)}"
+                    )
                 so_far, last_cost = now, action["cost_micro"]
-    check("micro effectiveness: whole people, dearer actions later, between the bounds that our flips set",
-          problems, f"{compared} steps")
+    check(
+        "micro effectiveness: whole people, dearer actions later, between the bounds that our flips set",
+        problems,
+        f"{compared} steps",
+    )
 
     population = sum(sizes) + theirs["unaffected"]
     once = sum(sum(our_subgroups[p[0]]) for p in both)
     stages = theirs["timings"]["stages"]
     found = [stages["effectiveness"]["model_rows"], stages["cumulative"]["model_rows"], theirs["model"]["rows"]]
     implied = [once, population + asked_again, 2 * population + once + asked_again]
-    check("rows asked of the model are those that the pairs imply",
-          [] if found == implied else [f"{found} asked, {implied} implied (effectiveness, micro, all)"],
-          f"{found[2]:,} = twice the population, each member once per action, and again for micro until flipped")
+    check(
+        "rows asked of the model are those that the pairs imply",
+        [] if found == implied else [f"{found} asked, {implied} implied (effectiveness, micro, all)"],
+        f"{found[2]:,} = twice the population, each member once per action, and again for micro until flipped",
+    )
 
     if expected is None:
         print(f"note  no counts of known differences are recorded for support {support}; their kinds were checked")

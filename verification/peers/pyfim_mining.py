@@ -115,13 +115,24 @@ def main():
             times["men"].append(seconds)
             seconds, both = timed(lambda: common(women, men))
             times["intersection"].append(seconds)
-        print(json.dumps({
-            "algo": algo, "variant": variant, "input": form, "support": args.support,
-            "rows": [len(g) for g in groups], "least_count": least, "itemsets": [len(women), len(men)],
-            **{f"seconds_{k}": round(min(v), 6) for k, v in times.items()},
-            "median": {k: round(statistics.median(v), 6) for k, v in times.items()},
-            "repeats": args.repeats, "wrong_variants": wrong, "common": len(both),
-        }))
+        print(
+            json.dumps(
+                {
+                    "algo": algo,
+                    "variant": variant,
+                    "input": form,
+                    "support": args.support,
+                    "rows": [len(g) for g in groups],
+                    "least_count": least,
+                    "itemsets": [len(women), len(men)],
+                    **{f"seconds_{k}": round(min(v), 6) for k, v in times.items()},
+                    "median": {k: round(statistics.median(v), 6) for k, v in times.items()},
+                    "repeats": args.repeats,
+                    "wrong_variants": wrong,
+                    "common": len(both),
+                }
+            )
+        )
         if args.expect is not None and len(both) != args.expect:
             sys.exit(f"{len(both)} common itemsets, {args.expect} expected")
 

@@ -100,9 +100,7 @@ class Exporter:
             return handler(step, features)
         if hasattr(step, "get_support"):
             return [f for f, kept in zip(features, step.get_support()) if kept]
-        raise NotLinear(
-            f"{kind} is not a sum of one term a column; use ONNX for this pipeline (skl2onnx)"
-        )
+        raise NotLinear(f"{kind} is not a sum of one term a column; use ONNX for this pipeline (skl2onnx)")
 
     # Structure.
 
@@ -122,7 +120,7 @@ class Exporter:
             raise NotLinear("ColumnTransformer with transformer_weights is not supported")
         names = list(getattr(step, "feature_names_in_", []))
         made = []
-        for name, inner, columns in step.transformers_:
+        for _, inner, columns in step.transformers_:
             if isinstance(inner, str) and inner == "drop":
                 continue
             chosen = [features[at] for at in positions(columns, names, len(features))]
@@ -300,9 +298,7 @@ def export(pipeline, columns=None):
     `columns` names the columns of a pipeline that was fitted on an array without names. Notes about
     what a user should know are printed to the standard error.
     """
-    classifier, before = (
-        (pipeline.steps[-1][1], pipeline.steps[:-1]) if hasattr(pipeline, "steps") else (pipeline, [])
-    )
+    classifier, before = (pipeline.steps[-1][1], pipeline.steps[:-1]) if hasattr(pipeline, "steps") else (pipeline, [])
     kind = type(classifier).__name__
     if kind not in LINEAR:
         raise NotLinear(f"{kind} is not a linear classifier; use ONNX for this pipeline (skl2onnx)")

@@ -19,7 +19,6 @@ import pathlib
 import jax
 import jax.numpy as jnp
 import numpy as np
-
 from common import Grid, held_out, micro, minimise, write
 
 GENDERS = ["M", "F", "Unknown"]
@@ -85,12 +84,14 @@ def main():
     gender_share = np.array([counts["gender"][g] for g in GENDERS]) / people
     margins = [
         (grid.members([(f, level)]).astype(float), counts[f][level] / people)
-        for f in ("age", "college_educated", "homeowner") for level in FEATURES[f]
+        for f in ("age", "college_educated", "homeowner")
+        for level in FEATURES[f]
     ]
     other = grid.members([("politics", "Unknown"), ("religion", "Other")]).astype(float)
     third = sum(
         grid.members([("homeowner", "0"), ("income", i), ("area", a)])
-        for i in (">100K", "Unknown") for a in ("Unknown", "Urban")
+        for i in (">100K", "Unknown")
+        for a in ("Unknown", "Urban")
     ).astype(float)
     joint = [
         (other, counts["politics=Unknown & religion=Other"]),
@@ -107,7 +108,7 @@ def main():
     def unpack(x):
         cut = np.cumsum(sizes + [len(GENDERS) * sizes[0], sizes[0], 2])
         parts = jnp.split(x, cut)
-        shared, (own, weights, by_gender, intercept) = parts[: len(sizes)], parts[len(sizes):]
+        shared, (own, weights, by_gender, intercept) = parts[: len(sizes)], parts[len(sizes) :]
         base = sum(add(terms, values) for (terms, _), values in zip(orders, shared))
         own = own.reshape(len(GENDERS), -1)
         eta = jnp.stack([base + add(ones[0], own[g]) for g in range(3)])
@@ -158,7 +159,7 @@ def main():
     x = np.concatenate([0.01 * rng.normal(size=sum(sizes) + 3 * sizes[0]), np.zeros(sizes[0] + 3)])
     # Main effects start at the logarithms of the pooled supports.
     start = 0
-    for (f,), index in ones[0]:
+    for (f,), _ in ones[0]:
         for level, name in enumerate(grid.levels[f]):
             members = {(grid.names[f], name)}
             known = [supports[1][i] for k, i in number.items() if k == members]
@@ -194,35 +195,38 @@ def main():
     report(grid, p, f, inside, supports, out, flips, share, gender_share, people, margins, homeowner, joint, common)
 
     def by_level(values):
-        return {n: dict(zip(FEATURES[n], micro(values[offsets[n]:][: len(FEATURES[n])]))) for n in grid.names}
+        return {n: dict(zip(FEATURES[n], micro(values[offsets[n] :][: len(FEATURES[n])]))) for n in grid.names}
 
     terms, place = [], 0
     for features, _ in orders[1][0]:
         size = int(np.prod([grid.sizes[f_] for f_ in features]))
-        terms.append({"of": [grid.names[f_] for f_ in features], "effects": micro(pairs[place: place + size])})
+        terms.append({"of": [grid.names[f_] for f_ in features], "effects": micro(pairs[place : place + size])})
         place += size
-    write(pathlib.Path(__file__).parent.parent / "parameters" / "ad_campaign.json", {
-        "about": "Stand-in for IBM's Bias in Advertising (Ad Campaign). Not the data: parameters of a "
-                 "generator, fitted by fit/ad_campaign.py to published figures. Logarithms are in millionths.",
-        "sources": [
-            "rows, people, conversions: saved outputs of AIF360's examples/tutorial_bias_advertising.ipynb (data: IBM DAX, CDLA-Permissive-2.0)",
-            "effects, score: fitted to four fifths of the 1,432 itemset supports and of the effectivenesses that the authors of FACTS stored (AutoFairAthenaRC/FACTS, examples/results-cache)",
-            "politics: the values that published copies show; how common each is, nobody published, so they are equally common here",
-        ],
-        "rows": people,
-        "people": {n: counts[n] for n in ("gender", "age", "college_educated", "homeowner")},
-        "conversions": conversions,
-        "class_odds": int(ODDS),
-        "politics": [v for v in published["politics_values"] if v != "Unknown"],
-        "features": FEATURES,
-        "effects": {g: by_level(mains[k]) for k, g in enumerate(GENDERS)},
-        "pairs": terms,
-        "score": {
-            "intercept": micro(x[-1:])[0],
-            "gender": dict(zip(GENDERS, micro([x[-3], x[-2], 0.0]))),
-            "levels": by_level(weights),
+    write(
+        pathlib.Path(__file__).parent.parent / "parameters" / "ad_campaign.json",
+        {
+            "about": "Stand-in for IBM's Bias in Advertising (Ad Campaign). Not the data: parameters of a "
+            "generator, fitted by fit/ad_campaign.py to published figures. Logarithms are in millionths.",
+            "sources": [
+                "rows, people, conversions: saved outputs of AIF360's examples/tutorial_bias_advertising.ipynb (data: IBM DAX, CDLA-Permissive-2.0)",
+                "effects, score: fitted to four fifths of the 1,432 itemset supports and of the effectivenesses that the authors of FACTS stored (AutoFairAthenaRC/FACTS, examples/results-cache)",
+                "politics: the values that published copies show; how common each is, nobody published, so they are equally common here",
+            ],
+            "rows": people,
+            "people": {n: counts[n] for n in ("gender", "age", "college_educated", "homeowner")},
+            "conversions": conversions,
+            "class_odds": int(ODDS),
+            "politics": [v for v in published["politics_values"] if v != "Unknown"],
+            "features": FEATURES,
+            "effects": {g: by_level(mains[k]) for k, g in enumerate(GENDERS)},
+            "pairs": terms,
+            "score": {
+                "intercept": micro(x[-1:])[0],
+                "gender": dict(zip(GENDERS, micro([x[-3], x[-2], 0.0]))),
+                "levels": by_level(weights),
+            },
         },
-    })
+    )
 
 
 def report(grid, p, f, inside, supports, out, flips, share, gender_share, people, margins, homeowner, joint, common):
@@ -237,8 +241,10 @@ def report(grid, p, f, inside, supports, out, flips, share, gender_share, people
             effects[bool(out[s])].extend(e)
     for name, part in (("fitted", ~out), ("held out", out)):
         flipped = effects[name == "held out"]
-        print(f"{name}: support off by {error[:, part].mean():.4f} points (most {error[:, part].max():.3f}),",
-              f"effectiveness by {np.mean(flipped):.3f} (most {np.max(flipped):.2f})")
+        print(
+            f"{name}: support off by {error[:, part].mean():.4f} points (most {error[:, part].max():.3f}),",
+            f"effectiveness by {np.mean(flipped):.3f} (most {np.max(flipped):.2f})",
+        )
     print("affected shares", q[:2].sum(1), "published", share)
     pooled = gender_share @ p
     print("margins off by (people)", [round(float(people * (pooled @ m - t)), 2) for m, t in margins])

@@ -31,9 +31,7 @@ class Grid:
         self.names = list(features)
         self.levels = list(features.values())
         self.sizes = [len(levels) for levels in self.levels]
-        self.cells = np.stack(
-            [axis.ravel() for axis in np.meshgrid(*map(np.arange, self.sizes), indexing="ij")], 1
-        )
+        self.cells = np.stack([axis.ravel() for axis in np.meshgrid(*map(np.arange, self.sizes), indexing="ij")], 1)
 
     def members(self, items):
         """Which cells satisfy all of some (feature, level) pairs."""
@@ -70,8 +68,9 @@ def minimise(loss, start, steps):
         v, g = value(jnp.asarray(x))
         return float(v), np.asarray(g, float)
 
-    found = minimize(both, start, jac=True, method="L-BFGS-B",
-                     options={"maxiter": steps, "maxfun": 2 * steps, "maxcor": 30})
+    found = minimize(
+        both, start, jac=True, method="L-BFGS-B", options={"maxiter": steps, "maxfun": 2 * steps, "maxcor": 30}
+    )
     print(f"  loss {found.fun:.4f} after {found.nit} steps")
     return found.x
 
@@ -83,6 +82,7 @@ def micro(values):
 
 def write(path, parameters):
     """One key a line at the top, one term a line below: differences stay readable."""
+
     def lines(value, depth):
         pad = "  " * depth
         if isinstance(value, dict) and depth < 3:

@@ -17,16 +17,19 @@ import pathlib
 import jax
 import jax.numpy as jnp
 import numpy as np
-
 from common import Grid, held_out, micro, minimise, write
 
 AGE, SEX, TREND, GANG = (
-    "PREDICTOR RAT AGE AT LATEST ARREST", "SEX CODE CD",
-    "PREDICTOR RAT TREND IN CRIMINAL ACTIVITY", "PREDICTOR RAT GANG AFFILIATION",
+    "PREDICTOR RAT AGE AT LATEST ARREST",
+    "SEX CODE CD",
+    "PREDICTOR RAT TREND IN CRIMINAL ACTIVITY",
+    "PREDICTOR RAT GANG AFFILIATION",
 )
 SHOOTING, BATTERY, VIOLENT, NARCOTIC, WEAPON = (
-    "PREDICTOR RAT VICTIM SHOOTING INCIDENTS", "PREDICTOR RAT VICTIM BATTERY OR ASSAULT",
-    "PREDICTOR RAT ARRESTS VIOLENT OFFENSES", "PREDICTOR RAT NARCOTIC ARRESTS",
+    "PREDICTOR RAT VICTIM SHOOTING INCIDENTS",
+    "PREDICTOR RAT VICTIM BATTERY OR ASSAULT",
+    "PREDICTOR RAT ARRESTS VIOLENT OFFENSES",
+    "PREDICTOR RAT NARCOTIC ARRESTS",
     "PREDICTOR RAT UUW ARRESTS",
 )
 # Column: its name in describe(), in unique_values, and from which number on values share a level.
@@ -46,9 +49,15 @@ TREND_BELOW, TREND_ABOVE = 0.130, 0.140
 AGES = ["10-20", "20-30", "30-40", "40-50", "50+"]
 CURRENT = {"<20": 0, "20-30": 1, "30-40": 2, "40-50": 3, "50-60": 4, "60-70": 4, "70-80": 4}
 FEATURES = {
-    AGE: AGES, SHOOTING: ["0", "1", "2+"], BATTERY: ["0", "1", "2", "3+"],
-    VIOLENT: ["0", "1", "2", "3+"], GANG: ["0", "1"], NARCOTIC: ["0", "1", "2", "3", "4", "5+"],
-    TREND: TRENDS, WEAPON: ["0", "1", "2+"], SEX: ["M", "F"],
+    AGE: AGES,
+    SHOOTING: ["0", "1", "2+"],
+    BATTERY: ["0", "1", "2", "3+"],
+    VIOLENT: ["0", "1", "2", "3+"],
+    GANG: ["0", "1"],
+    NARCOTIC: ["0", "1", "2", "3", "4", "5+"],
+    TREND: TRENDS,
+    WEAPON: ["0", "1", "2+"],
+    SEX: ["M", "F"],
 }
 RACES = ["BLK", "WHI"]
 # What the paper's run predicted in its test part, and the people of that part.
@@ -98,6 +107,7 @@ def geometric(mean, deviation, values):
 
 def trend(mean, deviation, lowest, highest):
     """Shares of the trend's values in tenths, the tails' slopes found by bisection."""
+
     def tails(below, above):
         low = {-4 - k: below**k for k in range(-4 - lowest + 1)}
         high = {4 + k: above**k for k in range(highest - 4 + 1)}
@@ -147,8 +157,10 @@ def main():
     rates = unfavourable / people
     race_share = people.sum((1, 2)) / people.sum()
 
-    values = {c: geometric(describe[d]["mean"], describe[d]["std"], published["unique_values"][u])
-              for c, (d, u, _) in COUNTS.items()}
+    values = {
+        c: geometric(describe[d]["mean"], describe[d]["std"], published["unique_values"][u])
+        for c, (d, u, _) in COUNTS.items()
+    }
     trends = trend(describe["TREND"]["mean"], describe["TREND"]["std"], -82, 73)
     edges = [-82, -3, -2, -1, 1, 3, 73]
     margins = []
@@ -157,8 +169,7 @@ def main():
             target = sum(s for k, s in values[column].items() if min(k, top) == level)
             margins.append(((grid.cells[:, grid.names.index(column)] == level).astype(float), target))
     for bin_ in range(6):
-        target = sum(s for k, s in trends.items()
-                     if (edges[bin_] < k or bin_ == 0) and k <= edges[bin_ + 1])
+        target = sum(s for k, s in trends.items() if (edges[bin_] < k or bin_ == 0) and k <= edges[bin_ + 1])
         margins.append(((grid.cells[:, grid.names.index(TREND)] == bin_).astype(float), target))
     margins.append((grid.members([(GANG, "1")]).astype(float), describe["GANG"]["mean"]))
     members = np.array([m for m, _ in margins])
@@ -183,7 +194,9 @@ def main():
         return sum(v[index] for _, index in terms)
 
     def unpack(x):
-        pairs, own, own_pairs, younger, by_age, by_trend, by_sex, by_number, by_race = jnp.split(x, np.cumsum(sizes)[:-1])
+        pairs, own, own_pairs, younger, by_age, by_trend, by_sex, by_number, by_race = jnp.split(
+            x, np.cumsum(sizes)[:-1]
+        )
         own, own_pairs = own.reshape(2, -1), own_pairs.reshape(2, -1)
         base = add(twos, pairs)
         eta = jnp.stack([base + add(ones, own[r]) + add(twos, own_pairs[r]) for r in range(2)])
@@ -225,7 +238,7 @@ def main():
         result += ((correct - PRECISION) / 0.01) ** 2
         result += 0.05 * (pairs**2).sum() + 0.02 * (own**2).sum() + 0.3 * (own_pairs**2).sum()
         result += ((younger + 1.4) ** 2).sum() / 0.18
-        return result + 0.01 * (x[-sum(sizes[4:]):] ** 2).sum()
+        return result + 0.01 * (x[-sum(sizes[4:]) :] ** 2).sum()
 
     x = np.zeros(sum(sizes))
     start = sizes[0]
@@ -243,7 +256,7 @@ def main():
                     share = shares[race].sum(1)[level]
                 x[at] = np.log(share)
                 at += 1
-    x[start + 2 * main_size + 2 * pair_size:][:4] = -1.4
+    x[start + 2 * main_size + 2 * pair_size :][:4] = -1.4
     weights = -sum(sizes[4:])
     x[weights:] = np.concatenate([[2, 0.5, -2, -4, -6], [0, 0, 0, 0, 0.5, 1], [0.2, 0], [3, 2, 2, 0.5, 1, 1], [-3, -3]])
     for sharpness, margin, steps in ((2, 0.0, 150), (5, 0.0, 200), (12, 0.1, 250), (25, 0.1, 200), (40, 0.1, 150)):
@@ -254,14 +267,18 @@ def main():
     q = p * (f > 0)
     error = 100 * np.abs((q @ inside.T) / q.sum(1)[:, None] - cover)
     for name, part in (("fitted", fitted), ("held out", out)):
-        print(f"{name}: coverage off by {error[:, part].mean():.3f} points (most {error[:, part].max():.2f}),",
-              f"relative {(error[:, part] / cover[:, part] / 100).mean():.3f}")
+        print(
+            f"{name}: coverage off by {error[:, part].mean():.3f} points (most {error[:, part].max():.2f}),",
+            f"relative {(error[:, part] / cover[:, part] / 100).mean():.3f}",
+        )
     label = 1 / (1 + np.exp(-f))
     right = race_share @ (q * label).sum(1)
     print("affected shares", q.sum(1), "published", AFFECTED / TESTED)
     print("labelled shares", (p * label).sum(1), "published", LABELLED / TESTED)
     print("precision", right / (race_share @ q.sum(1)), "recall", right / (race_share @ (p * label).sum(1)))
-    print("margins (here, published)", [(round(float(m @ (race_share @ p)), 5), round(float(t), 5)) for m, t in margins])
+    print(
+        "margins (here, published)", [(round(float(m @ (race_share @ p)), 5), round(float(t), 5)) for m, t in margins]
+    )
 
     offsets = dict(zip(grid.names, np.cumsum([0] + grid.sizes)))
     by_age, by_trend, by_sex, by_number, by_race = np.split(x[weights:], np.cumsum(sizes[4:])[:-1])
@@ -270,8 +287,13 @@ def main():
         effects, place = np.array(pairs + own_pairs[race]), 0
         for features, _ in twos:
             size = int(np.prod([grid.sizes[k] for k in features]))
-            terms.append({"race": RACES[race], "of": [grid.names[k] for k in features],
-                          "effects": micro(effects[place: place + size])})
+            terms.append(
+                {
+                    "race": RACES[race],
+                    "of": [grid.names[k] for k in features],
+                    "effects": micro(effects[place : place + size]),
+                }
+            )
             place += size
     down = 1 / (1 + np.exp(-np.array(younger)))
     ages = {a: sum(int(r["count"]) for r in joint if r["age"] == a) for a in CURRENT}
@@ -281,47 +303,57 @@ def main():
     for row in joint:
         strata.setdefault((row["race"], row["sex"], row["age"]), {})[int(row["ssl_score"])] = int(row["count"])
     after = published["after_clean"]
-    seen = {race: sum(sum(v.values()) for (r, s, _), v in strata.items() if r == race and s != "Other")
-            for race in ("Black", "White", "Hispanic")}
+    seen = {
+        race: sum(sum(v.values()) for (r, s, _), v in strata.items() if r == race and s != "Other")
+        for race in ("Black", "White", "Hispanic")
+    }
     listed = sum(sum(v.values()) for v in strata.values())
-    write(pathlib.Path(__file__).parent.parent / "parameters" / "ssl.json", {
-        "about": "Stand-in for Chicago's Strategic Subject List (SSL). Not the data: parameters of a "
-                 "generator, fitted by fit/strategic_subjects.py to published figures. Logarithms are "
-                 "in millionths, shares in millionths.",
-        "sources": [
-            "rows, strata: counts by score, race, sex and age group in pjsier/strategic-subject-list (MIT; data: City of Chicago)",
-            "values: mean, deviation and greatest value of each column in that repository's 'SSL Data Overview.ipynb'; a geometric tail has the same two moments",
-            "black_hispanic, without_age_group: what is left between those counts and the counts after cleaning in the notebooks of FACTS (AutoFairAthenaRC/FACTS)",
-            "effects, score, younger: fitted to four fifths of the itemset coverages among the affected in those notebooks",
-        ],
-        "rows": published["raw_rows"],
-        "unfavourable_from": UNFAVOURABLE,
-        "black_hispanic": after["BLK"] - seen["Black"],
-        "without_age_group": after["rows"] - sum(seen.values()),
-        "unknown_race": published["raw_rows"] - listed - (after["rows"] - sum(seen.values())),
-        "features": FEATURES,
-        "values": {
-            **{c: {str(k): round(1e6 * s) for k, s in values[c].items()} for c in COUNTS},
-            TREND: {str(k): round(1e6 * s) for k, s in trends.items()},
+    write(
+        pathlib.Path(__file__).parent.parent / "parameters" / "ssl.json",
+        {
+            "about": "Stand-in for Chicago's Strategic Subject List (SSL). Not the data: parameters of a "
+            "generator, fitted by fit/strategic_subjects.py to published figures. Logarithms are "
+            "in millionths, shares in millionths.",
+            "sources": [
+                "rows, strata: counts by score, race, sex and age group in pjsier/strategic-subject-list (MIT; data: City of Chicago)",
+                "values: mean, deviation and greatest value of each column in that repository's 'SSL Data Overview.ipynb'; a geometric tail has the same two moments",
+                "black_hispanic, without_age_group: what is left between those counts and the counts after cleaning in the notebooks of FACTS (AutoFairAthenaRC/FACTS)",
+                "effects, score, younger: fitted to four fifths of the itemset coverages among the affected in those notebooks",
+            ],
+            "rows": published["raw_rows"],
+            "unfavourable_from": UNFAVOURABLE,
+            "black_hispanic": after["BLK"] - seen["Black"],
+            "without_age_group": after["rows"] - sum(seen.values()),
+            "unknown_race": published["raw_rows"] - listed - (after["rows"] - sum(seen.values())),
+            "features": FEATURES,
+            "values": {
+                **{c: {str(k): round(1e6 * s) for k, s in values[c].items()} for c in COUNTS},
+                TREND: {str(k): round(1e6 * s) for k, s in trends.items()},
+            },
+            "younger": {a: round(1e6 * float(s)) for a, s in younger.items()},
+            "effects": {
+                race: {
+                    n: dict(zip(FEATURES[n], micro(own[r][offsets[n] : offsets[n] + len(FEATURES[n])])))
+                    for n in grid.names
+                }
+                for r, race in enumerate(RACES)
+            },
+            "pairs": terms,
+            "score": {
+                "levels": {
+                    AGE: dict(zip(AGES, micro(by_age))),
+                    TREND: dict(zip(TRENDS, micro(by_trend))),
+                    SEX: dict(zip(FEATURES[SEX], micro(by_sex))),
+                },
+                "numbers": dict(zip([*COUNTS, GANG], micro(by_number))),
+                "race": dict(zip(RACES, micro(by_race))),
+            },
+            "strata": [
+                {"race": race, "sex": sex, "age": age, "scores": [[s, c] for s, c in sorted(scores.items())]}
+                for (race, sex, age), scores in strata.items()
+            ],
         },
-        "younger": {a: round(1e6 * float(s)) for a, s in younger.items()},
-        "effects": {
-            race: {n: dict(zip(FEATURES[n], micro(own[r][offsets[n]: offsets[n] + len(FEATURES[n])])))
-                   for n in grid.names}
-            for r, race in enumerate(RACES)
-        },
-        "pairs": terms,
-        "score": {
-            "levels": {AGE: dict(zip(AGES, micro(by_age))), TREND: dict(zip(TRENDS, micro(by_trend))),
-                       SEX: dict(zip(FEATURES[SEX], micro(by_sex)))},
-            "numbers": dict(zip([*COUNTS, GANG], micro(by_number))),
-            "race": dict(zip(RACES, micro(by_race))),
-        },
-        "strata": [
-            {"race": race, "sex": sex, "age": age, "scores": [[s, c] for s, c in sorted(scores.items())]}
-            for (race, sex, age), scores in strata.items()
-        ],
-    })
+    )
 
 
 if __name__ == "__main__":

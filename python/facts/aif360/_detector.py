@@ -183,9 +183,7 @@ class FACTS(BaseEstimator):  # type: ignore[misc]
             self.categorical_features = _texts_and_categories(X)
         tell("Computing candidate subgroups.")
         known = X[(X[self.prot_attr] != _UNKNOWN_GROUP) & X[self.prot_attr].notna()]
-        mined = _mine(
-            self.clf, known, self.prot_attr, str(self.freq_itemset_min_supp), self._frozen(X), verbose
-        )
+        mined = _mine(self.clf, known, self.prot_attr, str(self.freq_itemset_min_supp), self._frozen(X), verbose)
         listing = _Listing(mined, float(self.freq_itemset_min_supp))
         if verbose:
             tell(f"Number of subgroups: {listing.common()}")
@@ -322,9 +320,7 @@ def _texts_and_categories(X: Any) -> list[str]:
     import pandas as pd
 
     def is_one(dtype: Any) -> bool:
-        return bool(
-            dtype == object or isinstance(dtype, (pd.CategoricalDtype, pd.StringDtype))
-        )
+        return bool(dtype == object or isinstance(dtype, (pd.CategoricalDtype, pd.StringDtype)))
 
     return [column for column, dtype in X.dtypes.items() if is_one(dtype)]
 
@@ -370,9 +366,7 @@ class _Mined:
     group_of: Any
 
 
-def _mine(
-    clf: Any, X: Any, prot_attr: str, support: str, frozen: set[str], verbose: bool
-) -> _Mined:
+def _mine(clf: Any, X: Any, prot_attr: str, support: str, frozen: set[str], verbose: bool) -> _Mined:
     frame = _Values(X)
     columns = [str(column) for column in X.columns if column != prot_attr]
     values = {name: frame.values(name) or {} for name in columns}
@@ -450,17 +444,14 @@ class _Listing:
             if isinstance(column, _Coded) and name in set(mined.columns)
         }
         self.places = {
-            name: {label: place for place, label in enumerate(column.labels)}
-            for name, column in coded.items()
+            name: {label: place for place, label in enumerate(column.labels)} for name, column in coded.items()
         }
         self.values = {name: column.values or {} for name, column in coded.items()}
         codes = {name: column.codes for name, column in coded.items()}
         self.unaffected = Sets(codes, mined.favourable)
         self.least = [least_count(support, n) for n in mined.affected.values()]
         self.least_action = least_count(support, self.unaffected.rows)
-        self.affected = [
-            Sets(codes, (mined.group_of == g) & ~mined.favourable) for g in range(len(mined.groups))
-        ]
+        self.affected = [Sets(codes, (mined.group_of == g) & ~mined.favourable) for g in range(len(mined.groups))]
         counts = [frequent([own], [n]) for own, n in zip(self.affected, self.least, strict=True)]
         first = min(zip(counts, mined.groups, range(len(counts)), strict=True))[2]
         self.order = [first, *(g for g in range(len(mined.groups)) if g != first)]
@@ -538,9 +529,6 @@ class _Listing:
             reached = self.mined.found.reached_in_order(subgroup.place, g, places)
             cumulated[group] = (
                 coverage,
-                [
-                    (thens[i][0], n / members, float(costs[i]))
-                    for i, n in zip(order, reached, strict=True)
-                ],
+                [(thens[i][0], n / members, float(costs[i])) for i, n in zip(order, reached, strict=True)],
             )
         return by_if, cumulated

@@ -40,10 +40,7 @@ def _mean_recourse(thens: Thens) -> float:
 
 def costs(rules: Rules, of: Callable[[Thens], float]) -> Costs:
     """A metric of every group of every subgroup."""
-    return {
-        predicate: {group: of(thens) for group, (_, thens) in sides.items()}
-        for predicate, sides in rules.items()
-    }
+    return {predicate: {group: of(thens) for group, (_, thens) in sides.items()} for predicate, sides in rules.items()}
 
 
 def gap(by_group: Mapping[Any, float]) -> float:

@@ -46,9 +46,7 @@ def print_recourse_report(
         if costs is not None and show_bias is not None and _extreme(max, costs) != show_bias:
             continue
         shown = costs if show_subgroup_costs else None
-        _print_sides(
-            predicate, sides, population_sizes, missing_subgroup_val, show_then_costs, shown
-        )
+        _print_sides(predicate, sides, population_sizes, missing_subgroup_val, show_then_costs, shown)
         if costs is not None:
             _print_bias(costs, correctness_metric, metric_name)
         if show_cumulative_plots:
@@ -93,18 +91,12 @@ def _print_sides(
         _print_actions(predicate, thens, show_costs)
         if costs is not None:
             cost = 0 if f"{costs[group]:.2f}" == "-0.00" else costs[group]
-            print(
-                f"\t\t{_BRIGHT}Aggregate cost{_RESET} of the above recourses = "
-                f"{_MAGENTA}{cost:.2f}{_PLAIN}"
-            )
+            print(f"\t\t{_BRIGHT}Aggregate cost{_RESET} of the above recourses = {_MAGENTA}{cost:.2f}{_PLAIN}")
 
 
 def _print_nothing_found(rules: Rules) -> None:
     if not rules:
-        print(
-            f"{_BRIGHT}With the given parameters, no recourses showing unfairness have been "
-            f"found!{_RESET}"
-        )
+        print(f"{_BRIGHT}With the given parameters, no recourses showing unfairness have been found!{_RESET}")
 
 
 def _print_group(group: Any, coverage: float, sizes: Mapping[Any, int] | None) -> None:
@@ -113,9 +105,7 @@ def _print_group(group: Any, coverage: float, sizes: Mapping[Any, int] | None) -
         size = f" out of {sizes[group]}"
     elif sizes is not None:
         size = " (protected subgroup population size not given)"
-    print(
-        f"\tProtected Subgroup '{_BRIGHT}{group}{_RESET}', {_BLUE}{coverage:.2%}{_PLAIN} covered{size}"
-    )
+    print(f"\tProtected Subgroup '{_BRIGHT}{group}{_RESET}', {_BLUE}{coverage:.2%}{_PLAIN} covered{size}")
 
 
 def _print_actions(predicate: Predicate, thens: Thens, show_costs: bool) -> None:
@@ -126,8 +116,7 @@ def _print_actions(predicate: Predicate, thens: Thens, show_costs: bool) -> None
         changed = ", ".join(f"{_RED}{f} = {to}{_PLAIN}" for f, own, to in pairs if own != to)
         price = f" and counterfactual cost = {round(cost, 2)}" if show_costs else ""
         print(
-            f"\t\tMake {_BRIGHT}{changed}{_RESET} with effectiveness "
-            f"{_GREEN}{abs(effectiveness):.2%}{_PLAIN}{price}."
+            f"\t\tMake {_BRIGHT}{changed}{_RESET} with effectiveness {_GREEN}{abs(effectiveness):.2%}{_PLAIN}{price}."
         )
 
 
@@ -137,9 +126,7 @@ def _print_bias(costs: Mapping[Any, float], correctness: bool, metric: str | Non
     if apart > 0:
         against = _extreme(min if correctness else max, costs)
         name = "" if metric is None else f" with respect to {metric}"
-        print(
-            f"\t{_MAGENTA}Bias against {against}{name}. Unfairness score = {round(apart, 3)}.{_PLAIN}"
-        )
+        print(f"\t{_MAGENTA}Bias against {against}{name}. Unfairness score = {round(apart, 3)}.{_PLAIN}")
     else:
         print(f"\t{_MAGENTA}No bias!{_PLAIN}")
 

@@ -22,9 +22,7 @@ _RISING = (
 _MOST = 2
 
 
-def feasible(
-    column: str, values: Sequence[Any], frozen: bool
-) -> Callable[[Any, Any], bool]:
+def feasible(column: str, values: Sequence[Any], frozen: bool) -> Callable[[Any, Any], bool]:
     """Whether a column may go from one of its values to another."""
     if frozen or column == "sex":
         return lambda left, reached: False

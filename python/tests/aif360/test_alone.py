@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from data import german
-
 from facts.aif360 import FACTS, FACTS_bias_scan, Predicate, _detector
+
+from data import german
 
 
 class Model:
@@ -86,7 +86,13 @@ def test_macro_costs_follow_the_later_source_when_asked(monkeypatch: Any) -> Non
     (_, thens) = detector.rules_by_if[Predicate.from_dict({"pay": 30})]["Male"]
     assert [cost for _, _, cost in thens] == [60.0]
     scanned = FACTS_bias_scan(
-        people(), Model(), "sex", "equal-cost-of-effectiveness", ["sex", "age"], 0.5, top_count=100,
+        people(),
+        Model(),
+        "sex",
+        "equal-cost-of-effectiveness",
+        ["sex", "age"],
+        0.5,
+        top_count=100,
         verbose=False,
     )
     assert ({"savings": 1}, float("inf")) in scanned
@@ -200,7 +206,7 @@ def test_answers_in_a_column_and_numbers_as_names_work() -> None:
 
     one = FACTS(Column(), "sex", freq_itemset_min_supp=0.5).fit(people(), verbose=False)
     assert one.rules_by_if == fitted(people()).rules_by_if
-    assert fitted(people().assign(**{"x": 1}).rename(columns={"x": 5})).rules_by_if
+    assert fitted(people().assign(x=1).rename(columns={"x": 5})).rules_by_if
 
 
 def test_it_is_an_estimator() -> None:
@@ -214,9 +220,7 @@ def test_it_is_an_estimator() -> None:
 
 def test_predicates_are_keys() -> None:
     one = Predicate(["b", "a"], [2, 1])
-    assert one == Predicate.from_dict({"a": 1, "b": 2}) and hash(one) == hash(
-        Predicate.from_dict({"a": 1, "b": 2})
-    )
+    assert one == Predicate.from_dict({"a": 1, "b": 2}) and hash(one) == hash(Predicate.from_dict({"a": 1, "b": 2}))
     assert str(one) == "a = 1, b = 2" and one.width() == 2
     assert one.contains(Predicate.from_dict({"a": 1})) and not one.contains(Predicate.from_dict({"a": 2}))
     assert one.satisfies({"a": 1, "b": 2, "c": 3})

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from data import ROOT, intervals
+from facts.aif360 import FACTS, clean_dataset
 from sklearn.model_selection import train_test_split
 
-from facts.aif360 import FACTS, clean_dataset
+from data import ROOT, intervals
 
 NOTEBOOK = """
 import sys

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from data import Case, Counting, adult, compas, german
-
 from facts import aif360 as ours
+
+from data import Case, Counting, adult, compas, german
 
 theirs = pytest.importorskip("aif360.sklearn.detectors", reason="AIF360 is not installed")
 
@@ -212,9 +212,7 @@ def test_trade_offs_are_the_same(pair: Any) -> None:
 
 
 def has_tie(sides: dict[Any, Any]) -> bool:
-    return any(
-        len({cost for _, _, cost in thens}) < len(thens) for _, (_, thens) in sides.items()
-    )
+    return any(len({cost for _, _, cost in thens}) < len(thens) for _, (_, thens) in sides.items())
 
 
 def check_filters(first: Any, second: Any, metric: str, viewpoint: str, filters: list[str]) -> None:
@@ -249,9 +247,7 @@ def test_filters_leave_the_same(pair: Any, metric: str, viewpoint: str, filters:
 @pytest.mark.parametrize("filters", CONTAINED, ids=" ".join)
 @pytest.mark.parametrize(("metric", "viewpoint"), METRICS[::2])
 @pytest.mark.parametrize("name", ["compas, 10 %", "german, 10 %"])
-def test_contained_subgroups_go_alike(
-    name: str, metric: str, viewpoint: str, filters: list[str]
-) -> None:
+def test_contained_subgroups_go_alike(name: str, metric: str, viewpoint: str, filters: list[str]) -> None:
     _, first, second, _, _ = both(name)
     check_filters(first, second, metric, viewpoint, filters)
 
@@ -339,9 +335,9 @@ def test_columns_can_be_frozen_either_way() -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             detectors.append(
-                module.FACTS(
-                    case.model, case.protected, feats_allowed_to_change=["savings", "account"]
-                ).fit(case.X, verbose=False)
+                module.FACTS(case.model, case.protected, feats_allowed_to_change=["savings", "account"]).fit(
+                    case.X, verbose=False
+                )
             )
     first, second = (plain(d.rules_by_if) for d in detectors)
     assert unordered(second) == unordered(first)

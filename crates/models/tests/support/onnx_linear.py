@@ -15,8 +15,8 @@ import joblib
 import numpy as np
 import pandas as pd
 from sklearn.compose import ColumnTransformer
-from sklearn.ensemble import RandomForestClassifier
 from sklearn.decomposition import PCA
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_selection import SelectKBest
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, Perceptron, RidgeClassifier, SGDClassifier
@@ -76,12 +76,18 @@ def main(exporter, folder):
         "ridge": make_pipeline(columns(one_hot(categories=chosen), MaxAbsScaler()), RidgeClassifier()),
         "perceptron": make_pipeline(columns(ignore(max_categories=9), StandardScaler()), Perceptron()),
         "ordinal": make_pipeline(columns(OrdinalEncoder(), "passthrough"), StandardScaler(), logistic()),
-        "scaled_levels": make_pipeline(columns(ignore(sparse_output=False), "passthrough"), StandardScaler(), logistic()),
+        "scaled_levels": make_pipeline(
+            columns(ignore(sparse_output=False), "passthrough"), StandardScaler(), logistic()
+        ),
         "passthrough": make_pipeline(columns(ignore(), "passthrough"), RidgeClassifier()),
         "imputed": make_pipeline(
             ColumnTransformer(
                 [
-                    ("work", make_pipeline(SimpleImputer(missing_values="?", strategy="most_frequent"), ignore()), ["work"]),
+                    (
+                        "work",
+                        make_pipeline(SimpleImputer(missing_values="?", strategy="most_frequent"), ignore()),
+                        ["work"],
+                    ),
                     ("city", make_pipeline(SimpleImputer(strategy="most_frequent"), ignore()), ["city"]),
                     ("numbers", make_pipeline(SimpleImputer(strategy="median"), StandardScaler()), NUMBERS),
                 ]
@@ -93,7 +99,9 @@ def main(exporter, folder):
             logistic(),
         ),
         "slice": make_pipeline(
-            ColumnTransformer([("texts", ignore(), slice("work", "code")), ("debt", StandardScaler(), [False] * 4 + [True, False])]),
+            ColumnTransformer(
+                [("texts", ignore(), slice("work", "code")), ("debt", StandardScaler(), [False] * 4 + [True, False])]
+            ),
             logistic(),
         ),
         "selected": make_pipeline(columns(ignore(), StandardScaler()), SelectKBest(k=8), logistic()),
@@ -135,7 +143,14 @@ def main(exporter, folder):
 
     # From the command line.
     joblib.dump(pipelines["logistic"], folder / "pipeline.joblib")
-    command = [sys.executable, exporter, folder / "pipeline.joblib", folder / "command.json", "--check", folder / "rows.csv"]
+    command = [
+        sys.executable,
+        exporter,
+        folder / "pipeline.joblib",
+        folder / "command.json",
+        "--check",
+        folder / "rows.csv",
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert "0 of 5000 rows are classed otherwise" in done.stderr, done.stderr
     assert json.loads((folder / "command.json").read_text()) == json.loads((folder / "logistic.json").read_text())

@@ -61,9 +61,7 @@ for classifier, alias, convert in [
 
 def table(rng):
     """Rows, and which of them were accepted."""
-    rows = pd.DataFrame(
-        {name: rng.choice([f"{name}-{i}" for i in range(n)], ROWS) for name, n in TEXTS.items()}
-    )
+    rows = pd.DataFrame({name: rng.choice([f"{name}-{i}" for i in range(n)], ROWS) for name, n in TEXTS.items()})
     rows["age"] = rng.integers(17, 91, ROWS)
     rows["hours-per-week"] = rng.integers(1, 99, ROWS)
     rows["gain"] = np.where(rng.random(ROWS) < 0.7, 0.0, rng.gamma(2, 1500, ROWS).round(2))
@@ -124,14 +122,24 @@ def main(folder):
     case("logistic_words", make_pipeline(encoded(MinMaxScaler()), logistic()), labels=words)
     case("logistic_words_tensor", make_pipeline(encoded(MinMaxScaler()), logistic()), labels=words, zipmap=False)
     case("logistic_one_two_tensor", make_pipeline(encoded(StandardScaler()), logistic()), labels=credit, zipmap=False)
-    case("mlp", make_pipeline(encoded(StandardScaler()), MLPClassifier((16, 8), max_iter=60, random_state=0)), zipmap=False)
+    case(
+        "mlp",
+        make_pipeline(encoded(StandardScaler()), MLPClassifier((16, 8), max_iter=60, random_state=0)),
+        zipmap=False,
+    )
 
     # Numbers passed through to trees: equal.
     case("forest", make_pipeline(encoded(), RandomForestClassifier(max_depth=12, **small)), zipmap=False)
-    case("forest_ordinal", make_pipeline(encoded(texts=OrdinalEncoder()), RandomForestClassifier(max_depth=12, **small)))
+    case(
+        "forest_ordinal", make_pipeline(encoded(texts=OrdinalEncoder()), RandomForestClassifier(max_depth=12, **small))
+    )
     case("boosting", make_pipeline(encoded(), GradientBoostingClassifier(**small)))
     dense = lambda: OneHotEncoder(handle_unknown="ignore", sparse_output=False)
-    case("histogram_boosting", make_pipeline(encoded(texts=dense()), HistGradientBoostingClassifier(max_iter=60, random_state=0)), zipmap=False)
+    case(
+        "histogram_boosting",
+        make_pipeline(encoded(texts=dense()), HistGradientBoostingClassifier(max_iter=60, random_state=0)),
+        zipmap=False,
+    )
     case("lightgbm", make_pipeline(encoded(), LGBMClassifier(verbose=-1, **small)))
     case("lightgbm_tensor", make_pipeline(encoded(), LGBMClassifier(verbose=-1, **small)), zipmap=False)
     case("xgboost", make_pipeline(encoded(texts=dense()), XGBClassifier(**small)))
@@ -142,7 +150,9 @@ def main(folder):
 
     # Scaled numbers into trees: some rows flip by 32-bit rounding. Bounded, not explained away.
     scaled = lambda: encoded(StandardScaler(), dense())
-    case("forest_scaled", make_pipeline(scaled(), RandomForestClassifier(max_depth=12, **small)), zipmap=False, flips=200)
+    case(
+        "forest_scaled", make_pipeline(scaled(), RandomForestClassifier(max_depth=12, **small)), zipmap=False, flips=200
+    )
     case("lightgbm_scaled", make_pipeline(scaled(), LGBMClassifier(verbose=-1, **small)), flips=200)
     case("xgboost_scaled", make_pipeline(scaled(), XGBClassifier(**small)), flips=200)
 
@@ -153,34 +163,61 @@ def main(folder):
     case("imputed", make_pipeline(encoded(filled), logistic()), rows=holes)
     words_too = holes.copy()
     words_too["work"] = words_too["work"].mask(rng.random(ROWS) < 0.1, "")
-    fill = make_pipeline(SimpleImputer(missing_values="", strategy="most_frequent"), OneHotEncoder(handle_unknown="ignore"))
+    fill = make_pipeline(
+        SimpleImputer(missing_values="", strategy="most_frequent"), OneHotEncoder(handle_unknown="ignore")
+    )
     case("imputed_text", make_pipeline(encoded(filled, fill), logistic()), rows=words_too)
 
     # All columns side by side in one tensor; the order given, or named by the file.
     numbers = rows[NUMBERS].astype(float)
     side_by_side = [("X", FloatTensorType([None, len(NUMBERS)]))]
     case("one_tensor", make_pipeline(StandardScaler(), logistic()), rows=numbers, initial=side_by_side, order=NUMBERS)
-    case("one_tensor_open", RandomForestClassifier(max_depth=8, **small), rows=numbers,
-         initial=[("X", FloatTensorType([None, None]))], order=NUMBERS, zipmap=False)
-    case("one_tensor_named", GradientBoostingClassifier(**small), rows=numbers, initial=side_by_side,
-         properties={"feature_names": json.dumps(NUMBERS)}, zipmap=False)
+    case(
+        "one_tensor_open",
+        RandomForestClassifier(max_depth=8, **small),
+        rows=numbers,
+        initial=[("X", FloatTensorType([None, None]))],
+        order=NUMBERS,
+        zipmap=False,
+    )
+    case(
+        "one_tensor_named",
+        GradientBoostingClassifier(**small),
+        rows=numbers,
+        initial=side_by_side,
+        properties={"feature_names": json.dumps(NUMBERS)},
+        zipmap=False,
+    )
     positions = list(range(len(TEXTS)))
     texts = rows[list(TEXTS)]
-    case("text_tensor", make_pipeline(ColumnTransformer([("texts", OneHotEncoder(), positions)]), logistic()),
-         rows=texts, initial=[("X", StringTensorType([None, len(TEXTS)]))], order=list(TEXTS))
+    case(
+        "text_tensor",
+        make_pipeline(ColumnTransformer([("texts", OneHotEncoder(), positions)]), logistic()),
+        rows=texts,
+        initial=[("X", StringTensorType([None, len(TEXTS)]))],
+        order=list(TEXTS),
+    )
 
     # Whole numbers, doubles and yes or no as inputs.
     typed = rows[["age", "hours-per-week", "gain"]].assign(member=rng.random(ROWS) < 0.5)
     kinds = [Int64TensorType, Int64TensorType, FloatTensorType, BooleanTensorType]
     initial = [(name, kind([None, 1])) for name, kind in zip(typed.columns, kinds)]
-    whole = ColumnTransformer([
-        ("whole", OneHotEncoder(handle_unknown="ignore"), ["age", "hours-per-week"]),
-        ("number", StandardScaler(), ["gain"]),
-        ("yes", "passthrough", ["member"]),
-    ])
+    whole = ColumnTransformer(
+        [
+            ("whole", OneHotEncoder(handle_unknown="ignore"), ["age", "hours-per-week"]),
+            ("number", StandardScaler(), ["gain"]),
+            ("yes", "passthrough", ["member"]),
+        ]
+    )
     case("typed", make_pipeline(whole, logistic()), rows=typed, initial=initial)
-    case("doubles", make_pipeline(StandardScaler(), logistic()), rows=numbers,
-         initial=[("X", DoubleTensorType([None, len(NUMBERS)]))], order=NUMBERS, zipmap=False)
+    case(
+        "doubles",
+        make_pipeline(StandardScaler(), logistic()),
+        rows=numbers,
+        initial=[("X", DoubleTensorType([None, len(NUMBERS)]))],
+        order=NUMBERS,
+        zipmap=False,
+    )
 
     (folder / "cases.json").write_text(json.dumps(cases))
 

@@ -34,7 +34,7 @@ model.fit(encoded, y)
 coefficients = list(model.coef_[0])
 levels, place = {}, 0
 for column, values in zip(texts, encoder.named_transformers_["texts"].categories_):
-    levels[column] = dict(zip(map(str, values), coefficients[place:place + len(values)]))
+    levels[column] = dict(zip(map(str, values), coefficients[place : place + len(values)]))
     place += len(values)
 json.dump(
     {

@@ -152,9 +152,7 @@ def lightgbm_cases(cases):
         if parameters.get("objective") == "cross_entropy":
             probability = classifier.booster_.predict(given)
             yes = probability > 0.5
-        cases.add(
-            f"lightgbm-{name}", "lightgbm", classifier.booster_.save_model, rows, probability, yes, ["txt"]
-        )
+        cases.add(f"lightgbm-{name}", "lightgbm", classifier.booster_.save_model, rows, probability, yes, ["txt"])
 
     add("numbers", NUMBERS, 0.0, n_estimators=60)
     add("missing", NUMBERS, 0.2, n_estimators=60)
@@ -165,12 +163,24 @@ def lightgbm_cases(cases):
     add("categories-missing", [*NUMBERS, *CATEGORIES], 0.2, CATEGORIES, n_estimators=60)
     add("categories-only", ["job", "region"], 0.1, {"job": JOBS, "region": REGIONS}, n_estimators=30)
     add(
-        "dart", [*NUMBERS, *CATEGORIES], 0.2, CATEGORIES,
-        n_estimators=60, boosting_type="dart", drop_rate=0.3, skip_drop=0.2,
+        "dart",
+        [*NUMBERS, *CATEGORIES],
+        0.2,
+        CATEGORIES,
+        n_estimators=60,
+        boosting_type="dart",
+        drop_rate=0.3,
+        skip_drop=0.2,
     )
     add(
-        "rf", [*NUMBERS, *CATEGORIES], 0.1, CATEGORIES,
-        n_estimators=40, boosting_type="rf", bagging_freq=1, bagging_fraction=0.6,
+        "rf",
+        [*NUMBERS, *CATEGORIES],
+        0.1,
+        CATEGORIES,
+        n_estimators=40,
+        boosting_type="rf",
+        bagging_freq=1,
+        bagging_fraction=0.6,
     )
     add("cross-entropy", NUMBERS, 0.2, n_estimators=30, objective="cross_entropy")
     add("sigmoid", NUMBERS, 0.2, n_estimators=30, sigmoid=2.5, is_unbalance=True)
@@ -238,9 +248,7 @@ def xgboost_cases(cases):
         else:
             probability = classifier.predict_proba(given)[:, 1]
             yes = classifier.predict(given) == 1
-        cases.add(
-            f"xgboost-{name}", "xgboost", classifier.save_model, rows, probability, yes, ["json", "ubj"]
-        )
+        cases.add(f"xgboost-{name}", "xgboost", classifier.save_model, rows, probability, yes, ["json", "ubj"])
 
     add("numbers", NUMBERS, 0.0, n_estimators=100, max_depth=6)
     add("missing", NUMBERS, 0.2, n_estimators=100, max_depth=4)
@@ -258,7 +266,16 @@ def xgboost_cases(cases):
     add("hinge", NUMBERS, 0.1, n_estimators=30, objective="binary:hinge")
     add("reg-logistic", NUMBERS, 0.1, n_estimators=30, objective="reg:logistic")
     add("stopped", everything, 0.1, kinds, stop=True, n_estimators=400, max_depth=6, early_stopping_rounds=5)
-    add("stopped-dart", NUMBERS, 0.1, stop=True, n_estimators=150, booster="dart", rate_drop=0.1, early_stopping_rounds=3)
+    add(
+        "stopped-dart",
+        NUMBERS,
+        0.1,
+        stop=True,
+        n_estimators=150,
+        booster="dart",
+        rate_drop=0.1,
+        early_stopping_rounds=3,
+    )
 
     # An array without names, one column of it with numbers of categories.
     def array(n, rows):
