@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use facts_report::text::Palette;
 use facts_report::{Choice, Report, answer};
-use facts_reproduce::tables::ADULT;
+use facts_reproduce::tables::{ADULT, ADULT_CONFIG};
 use facts_run::{Config, Failure, Table, files, run};
 
 use super::audit::{print, show_next, write};
@@ -13,17 +13,15 @@ use crate::args::DemoArgs;
 use crate::output;
 use crate::progress::Reporter;
 
-const CONFIG: &str = include_str!("../../../../data/adult/facts.toml");
-
 /// The report that is written when no folder is named.
 const PAGE: &str = "facts-demo.html";
 
 pub(crate) fn demo(args: DemoArgs, reporter: &Reporter) -> Result<ExitCode, Failure> {
     if args.print_config {
-        output::print_raw(CONFIG.as_bytes())?;
+        output::print_raw(ADULT_CONFIG.as_bytes())?;
         return Ok(ExitCode::SUCCESS);
     }
-    let mut config = Config::parse("the demo's configuration", CONFIG, &[])?;
+    let mut config = Config::parse("the demo's configuration", ADULT_CONFIG, &[])?;
     args.evidence.apply(&mut config);
     if let Some(folder) = &args.out {
         files::check_folder(folder)?;

@@ -31,7 +31,7 @@ pub enum Wire {
 
 /// What a program wrote.
 #[derive(Debug)]
-pub(super) enum Output {
+pub(crate) enum Output {
     /// The answer to one batch.
     Answer(ArrayRef),
     /// Nothing more, because it ended or closed its output.
@@ -122,7 +122,7 @@ fn write_line<'a>(text: &mut String, cells: impl Iterator<Item = Cell<'a>>) {
 ///
 /// `asked` is the number of rows of the batch that is out, so that a program that never stops
 /// writing is noticed.
-pub(super) fn read_answers(
+pub(crate) fn read_answers(
     wire: Wire,
     output: impl Read,
     asked: &AtomicUsize,
@@ -391,9 +391,12 @@ mod tests {
     /// An answer whose message says that it has 2^56 bytes, and one that says so and goes on for ever.
     #[test]
     fn a_message_of_any_length_is_refused() {
-        let bytes = include_bytes!("../../../guard/tests/files/exec_abort_answer.bin");
+        // Read, not included: the file is not in the package of this crate.
+        let file = "../guard/tests/files/exec_abort_answer.bin";
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+        let bytes = std::fs::read(path).unwrap();
         for endless in [0, u64::MAX] {
-            let output = bytes.chain(io::repeat(0).take(endless));
+            let output = bytes.as_slice().chain(io::repeat(0).take(endless));
             let mut outputs = Vec::new();
             read_answers(Wire::Arrow, output, &AtomicUsize::new(1000), |output| {
                 outputs.push(output);

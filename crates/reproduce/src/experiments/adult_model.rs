@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use facts_models::{AdditiveModel, Unseen};
 use serde::Deserialize;
 
-/// Coefficients as scikit-learn's one-hot pipeline has them. They lie with the reference results that were
-/// made with this model.
-const COEFFICIENTS: &str = include_str!("../../../../verification/data/adult-sex/model_coef.json");
+/// Coefficients as scikit-learn's one-hot pipeline has them. The reference results of `verification` were made
+/// with this model.
+const COEFFICIENTS: &str = include_str!("adult_model.json");
 
 #[derive(Deserialize)]
 struct Coefficients {
