@@ -16,6 +16,8 @@ mod lightgbm;
 #[cfg(feature = "onnx")]
 mod onnx;
 mod open;
+#[doc(hidden)]
+pub mod outside;
 mod remember;
 mod spec;
 pub mod train;

@@ -118,6 +118,12 @@ pub fn unpacked(name: &str, mut bytes: Vec<u8>) -> Result<Record, Failure> {
 
 /// Whether the tests of an audit that came from elsewhere can be true.
 fn check_tests(record: &Record) -> Result<(), String> {
+    if let Some(evidence) = &record.evidence {
+        let alpha = evidence.gathering.alpha;
+        if !(alpha > 0.0 && alpha < 1.0) {
+            return Err(format!("evidence: α is {alpha}, not between 0 and 1"));
+        }
+    }
     for tests in record.evidence.iter().flat_map(|evidence| &evidence.tests) {
         let wrong = |tested: &Option<_>| tested.is_some_and(|t: Tested| !t.holds_together());
         if let Some(s) = tests.tested.iter().position(wrong) {

@@ -212,10 +212,16 @@ impl Subgroup {
         };
         let ascending = self.actions.is_sorted_by_key(|action| action.cost_level)
             && self.cost_levels.is_sorted();
+        // Whoever is reached within a cost is reached within a greater one.
+        let grows = (0..groups).all(|g| {
+            let of_group = self.reached.iter().skip(g).step_by(groups);
+            of_group.filter_map(|count| count.known()).is_sorted()
+        });
         !self.actions.is_empty()
             && counts_fit
             && actions_fit
             && ascending
+            && grows
             && within(&self.flips)
             && within(&self.reached)
     }

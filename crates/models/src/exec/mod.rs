@@ -9,7 +9,7 @@
 //! status and its last words. A time-out or a wrong answer is an error at once. After an error the
 //! model can still be asked: the next batch gets a new process.
 
-mod wire;
+pub(crate) mod wire;
 mod words;
 mod worker;
 

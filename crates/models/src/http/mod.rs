@@ -282,6 +282,19 @@ fn certificates(path: &Path) -> Result<Vec<Certificate<'static>>, OpenError> {
     Ok(certificates)
 }
 
+/// How many protocols find the answer to so many rows in a response.
+pub(crate) fn readable(text: &str, asked: usize) -> usize {
+    let Ok(response) = serde_json::from_str(text) else {
+        return usize::from(words(text).is_empty());
+    };
+    let answers = [
+        mlflow::answers(&response),
+        oip::answers(&response, None, asked),
+    ];
+    let read = |answer: &Result<ArrayRef, _>| answer.as_ref().is_ok_and(|a| a.len() == asked);
+    answers.iter().filter(|answer| read(answer)).count()
+}
+
 fn read(response: &mut Response<Body>) -> Result<String, ureq::Error> {
     let body = response.body_mut().with_config();
     body.limit(LARGEST_RESPONSE)
