@@ -20,6 +20,7 @@ mod model;
 mod outlook;
 pub mod pack;
 mod people;
+mod profiles;
 mod readings;
 mod run;
 pub mod saved;

@@ -24,6 +24,7 @@ use crate::label::Label;
 use crate::listener::Listener;
 use crate::model::{self, AuditedModel, FittedElsewhere};
 use crate::people::People;
+use crate::profiles;
 use crate::readings;
 use crate::table::Table;
 
@@ -107,6 +108,10 @@ pub fn run_with(
     let audit = &audited.audit;
     let options = audit::as_chosen(options, audit);
     notes.extend(audited.notes.iter().cloned());
+    if let Some(path) = &config.report.profiles {
+        let individuals = &audited.individuals;
+        profiles::write(path, &people.population, audit, individuals, listener)?;
+    }
     let mut base_rates = None;
     if let Some(label) = Label::of(config, table)? {
         base_rates = label.base_rates(&people, audit, config.audit.suppress_below)?;
@@ -212,6 +217,7 @@ pub fn expected(
     config.train.save = None;
     config.model.answers = None;
     config.report.out = None;
+    config.report.profiles = None;
     let config = &config;
     let options = audit::options(config)?;
     let prepared = prepare(config, table, FromCode::default(), listener)?;

@@ -31,6 +31,17 @@ pub(crate) struct Alike {
 }
 
 impl Individuals {
+    /// Whether the model favours a profile of the population.
+    pub fn favours(&self, profile: usize) -> bool {
+        self.favourable[profile]
+    }
+
+    /// The profiles of the population whose prediction a change of the audit turns favourable, among
+    /// those for whom that had to be known.
+    pub fn helped(&self, change: usize) -> impl Iterator<Item = usize> + '_ {
+        bits::iter(&self.flips[change]).map(|position| self.layout.profile(position))
+    }
+
     /// The members of a subgroup.
     pub(crate) fn members(&self, subgroup: &Subgroup) -> Words {
         let mut members = self.layout.none();

@@ -341,6 +341,7 @@ pub struct Report {
     pub budgets: Vec<f64>,
     pub top: Option<usize>,
     pub out: Option<PathBuf>,
+    pub profiles: Option<PathBuf>,
 }
 
 /// Edges of bins. JSON has no infinite numbers, so there they are text: `"inf"`.
@@ -486,6 +487,7 @@ impl Config {
         beside(&mut self.model.ca);
         beside(&mut self.train.save);
         beside(&mut self.report.out);
+        beside(&mut self.report.profiles);
         beside(&mut self.check.baseline);
         self.model.spec = self.model.spec.take().map(|spec| spec.beside(folder));
     }
