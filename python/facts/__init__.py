@@ -22,6 +22,7 @@ from __future__ import annotations
 from facts._answer import Story, Verdict, Why
 from facts._audit import Audit, audit, load
 from facts._facts import __version__, explain_config
+from facts._gate import Gate, GateFinding, RuleResult
 from facts._levels import Bin
 from facts.errors import DataError, FactsError, FactsWarning, ModelError, OutputError, UsageError
 
@@ -31,8 +32,11 @@ __all__ = [
     "DataError",
     "FactsError",
     "FactsWarning",
+    "Gate",
+    "GateFinding",
     "ModelError",
     "OutputError",
+    "RuleResult",
     "Story",
     "UsageError",
     "Verdict",

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar, over
 
 import numpy as np
 
-from facts import _facts, _frames, _html, _models, _plot
+from facts import _facts, _frames, _gate, _html, _models, _plot
 from facts._answer import Story, Verdict
 from facts._config import NO_EVIDENCE, configure, hidden
+from facts._gate import Gate
 from facts._levels import of_levels
 from facts._progress import Tell, teller
 from facts.errors import FactsWarning, UsageError
@@ -680,6 +681,32 @@ class Audit(Generic[F]):
     def diff(self, older: Audit[Any], n: int = 10) -> str:
         """Which findings appeared, vanished, grew or shrank since an older audit, in words."""
         return self._found.diff(older._found, n, False)
+
+    def check(
+        self,
+        config: str | os.PathLike[str] | None = None,
+        *,
+        rules: Sequence[Mapping[str, Any]] | None = None,
+        baseline: str | os.PathLike[str] | Literal[False] | None = None,
+        update_baseline: bool = False,
+    ) -> Gate:
+        """Whether the audit meets the rules of a release, as ``facts check`` tells it.
+
+        Args:
+            config: The ``facts.toml`` with rules, waivers and the place of the baseline; the one in this
+                folder if there is one.
+            rules: Rules in place of those, such as ``[{"min_ratio": 0.8}]``; ``docs/check.md`` has all keys.
+                Without any there is one: no story against anybody.
+            baseline: What was accepted before: only what is new or has grown since counts. The one of the
+                configuration unless said; ``False`` for none.
+            update_baseline: Write a baseline that accepts what is found.
+
+        Returns:
+            A :class:`facts.Gate`, which is true if it passed, and says why as text.
+        """
+        return _gate.check(
+            self, config, rules=rules, baseline=baseline, update_baseline=update_baseline
+        )
 
     # Files
 

@@ -4,6 +4,7 @@
 //! `data/adult-sex`: the tests compare the engine with the reference results there, the benchmarks
 //! time it, and the example shows what it finds.
 
+pub mod gate;
 pub mod peers;
 pub mod reference;
 pub mod simulation;

@@ -173,7 +173,8 @@ impl World {
         Ok((audit, tests))
     }
 
-    fn people(self, seed: u64) -> Result<RecordBatch, Failure> {
+    /// The made-up people of a seed, as a table.
+    pub fn people(self, seed: u64) -> Result<RecordBatch, Failure> {
         let mut draw = Draw(seed);
         let mut areas = Vec::with_capacity(self.people);
         let (mut jobs, mut trainings) = (areas.clone(), areas.clone());
@@ -219,7 +220,8 @@ impl World {
 /// Who has less than this has enough luck for three points.
 const LUCKY: i32 = 50;
 
-fn answers(rows: &RecordBatch) -> Vec<bool> {
+/// What the model says of rows: yes to three points or more with enough luck.
+pub fn answers(rows: &RecordBatch) -> Vec<bool> {
     let level = |column: usize, levels: &[&str], row: usize| {
         let value = rows.column(column).as_string::<i32>().value(row);
         levels.iter().position(|level| *level == value).unwrap_or(0)

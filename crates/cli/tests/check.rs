@@ -425,7 +425,7 @@ fn the_examples_for_ci_run() {
                 .strip_prefix("run: ")
                 .or(line.strip_prefix("entry: "))
                 .unwrap_or(line);
-            line.starts_with("facts check").then_some(line)
+            line.starts_with("facts ").then_some(line)
         });
         for typed in typed {
             let mut shell = Command::new("sh");
@@ -438,8 +438,8 @@ fn the_examples_for_ci_run() {
             ran += 1;
         }
     }
-    assert_eq!(ran, 3);
-    for file in ["facts.sarif", "facts.xml", "facts.json"] {
+    assert_eq!(ran, 6);
+    for file in ["facts.sarif", "facts.xml", "facts.json", "result.pack.tar"] {
         assert!(folder.path().join(file).is_file(), "{file}");
     }
 }

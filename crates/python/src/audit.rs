@@ -12,6 +12,7 @@ use facts_report::{
     Choice, Diff, ModelOrigin, Order, Record, Report, Showing, answer, evidence, overview,
 };
 use facts_run::files::Files;
+use facts_run::gate::{Kept, Place, form, judge};
 use facts_run::{
     Config, Failure, FromCode, Silent, definitions_for, files, own_definitions, paper_and_own,
     run_with, saved,
@@ -429,6 +430,46 @@ impl Audit {
             Ok(())
         };
         released(py, write)?.map_err(failure::of(py))
+    }
+
+    /// Judges the audit by the rules of a configuration, given as JSON: what the gate says as JSON and in
+    /// words. Files that the configuration names lie in `folder`; `baseline` is the path of one, and `""
+    /// stands for the one of the configuration.
+    fn check(
+        &self,
+        py: Python<'_>,
+        config: &str,
+        folder: Option<PathBuf>,
+        baseline: Option<PathBuf>,
+        update: bool,
+        called: (String, String),
+    ) -> PyResult<(String, String)> {
+        let checked = || -> Result<(String, String), Failure> {
+            let config = Config::from_json(config, "{}", folder.as_deref())?;
+            let file = folder.as_deref().map(|folder| folder.join("facts.toml"));
+            let kept = baseline.map(|path| match path.as_os_str().is_empty() {
+                true => Kept::of(&config, file.as_deref()),
+                false => Kept::at(path),
+            });
+            let before = match &kept {
+                Some(kept) if !update => kept.load()?,
+                _ => None,
+            };
+            let report = Report::new(&self.record)?;
+            let today = facts_run::today()?;
+            let mut gate = judge(&report, &config, before.as_ref(), &today)?;
+            if let Some(kept) = kept.filter(|_| update) {
+                let mut written = Files::default();
+                let baseline = kept.update(&self.record, &gate, &mut written)?;
+                written.publish(&Silent)?;
+                let before = (baseline, self.record.clone());
+                gate = judge(&report, &config, Some(&before), &today)?;
+            }
+            let (config, audit) = called;
+            let place = Place { config, audit };
+            Ok((form(&gate, &place, "json")?, form(&gate, &place, "text")?))
+        };
+        released(py, checked)?.map_err(failure::of(py))
     }
 
     /// The audit as bytes, for pickling.
