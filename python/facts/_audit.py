@@ -160,7 +160,8 @@ def audit(
         max_subgroups: Fail if there are more subgroups than this. Default a million.
         min_group_size: Set groups with fewer affected people aside, and name them.
         compare: Compare these groups only.
-        suppress_below: Leave out counts from 1 to this less one.
+        suppress_below: Let people who are alike share rows, at least so many of a group, so that
+            nothing that is reported tells of fewer.
         allow_dropped: The share of the people that may be dropped for missing values; if there are more,
             the audit stops. Default 0.05.
 

@@ -293,6 +293,15 @@ pub enum Error {
         weightless: u64,
     },
 
+    /// No group is large enough to be told of.
+    #[error(
+        "no group has {k} people, so nothing can be told of rows that at least so many share; suppress below a smaller number"
+    )]
+    NobodyShares {
+        /// How many must share a row.
+        k: u64,
+    },
+
     // Groups.
     /// A value mapped to two groups.
     #[error(
@@ -379,6 +388,25 @@ pub enum Error {
         found: usize,
         /// The limit.
         limit: usize,
+        /// The least support of a fixed ladder at which the search was tried and fits, if there is one.
+        fits: Option<f64>,
+    },
+    /// Itemsets that take more memory than is allowed, whatever their number.
+    #[error(
+        "support {support} gives more {what} than fit into memory: {found} were found, which need about {needed_mib} MiB; the limit is {limit_mib} MiB; {}",
+        fitting(fits)
+    )]
+    ItemsetsTooLarge {
+        /// What there is too much of.
+        what: &'static str,
+        /// The support asked for.
+        support: String,
+        /// How many had been found.
+        found: usize,
+        /// Memory needed for those.
+        needed_mib: u64,
+        /// Memory allowed.
+        limit_mib: u64,
         /// The least support of a fixed ladder at which the search was tried and fits, if there is one.
         fits: Option<f64>,
     },

@@ -14,6 +14,22 @@ pub(crate) fn names(schema: &Schema) -> Vec<String> {
     fields.map(|field| field.name().clone()).collect()
 }
 
+/// The most columns of a table: far more than an audit can describe people by, and few enough for what is
+/// kept of each.
+pub(crate) const MOST_COLUMNS: usize = 100_000;
+
+/// Refuses a table with so many columns that it is probably none.
+pub(crate) fn refuse_too_many(file: &str, columns: usize) -> Result<(), InputError> {
+    if columns <= MOST_COLUMNS {
+        return Ok(());
+    }
+    Err(InputError::TooManyColumns {
+        file: file.into(),
+        columns,
+        most: MOST_COLUMNS,
+    })
+}
+
 /// The positions of the columns to read, in the order they are wanted in; a
 /// name that is listed twice is read once.
 pub(crate) fn select(

@@ -165,6 +165,18 @@ pub enum InputError {
         /// The names that are there.
         known: Vec<String>,
     },
+    /// More columns than a table of people has.
+    #[error(
+        "{file}: {columns} columns, and a table may have {most}; if rows and columns are the wrong way round, turn the table; if this is no table, name another file or its format"
+    )]
+    TooManyColumns {
+        /// The file.
+        file: String,
+        /// How many columns it has.
+        columns: usize,
+        /// How many it may have.
+        most: usize,
+    },
     /// Two columns of one name.
     #[error("{file}: columns {first} and {second} are both named '{column}'; {advice}")]
     DuplicateColumn {

@@ -130,6 +130,7 @@ fn opened(name: String, head: &[u8], input: Input, options: &Options) -> Result<
         Format::ArrowFile => ipc::open_file(&name, input, options)?,
         Format::ArrowStream => ipc::open_stream(&name, input, options)?,
     };
+    columns::refuse_too_many(&name, schema.fields().len())?;
     Ok(Table {
         name,
         schema,

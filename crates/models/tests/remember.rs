@@ -649,3 +649,43 @@ fn a_million_rows() {
     time("all remembered", &mut || in_batches(&second));
     assert_eq!((second.remembered(), second.asked()), (ROWS as u64, 0));
 }
+
+/// A model whose fingerprint stays while its answers change: what a program imports, or a server serves.
+#[test]
+fn answers_of_a_model_that_changed_unseen_are_not_mixed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("answers");
+    let rows = |from: i64, to: i64| {
+        let hours: ArrayRef = Arc::new(Int64Array::from_iter_values(from..to));
+        RecordBatch::try_from_iter([("hours", hours)]).unwrap()
+    };
+    let over = |limit: i64| {
+        Box::new(FnModel::new(move |rows: &RecordBatch| {
+            let hours = rows.column(0).as_primitive::<Int64Type>();
+            hours.values().iter().map(|&hours| hours > limit).collect()
+        }))
+    };
+    let open = |limit| Remembering::open(over(limit), &path, "the same").unwrap();
+    let first = open(500).predict(&rows(0, 1000)).unwrap();
+
+    // The same model goes on: some rows are asked again, and not counted.
+    let again = open(500).checking(100);
+    assert_eq!(&again.predict(&rows(0, 1000)).unwrap(), &first);
+    assert_eq!((again.remembered(), again.asked()), (1000, 0));
+    again.predict(&rows(500, 1500)).unwrap();
+    assert_eq!(again.asked(), 500);
+    drop(again);
+
+    let other = open(800).checking(100);
+    // Nothing is known of these rows, so there is nothing to check.
+    other.predict(&rows(2000, 2010)).unwrap();
+    let error = other.predict(&rows(0, 1000)).unwrap_err().to_string();
+    assert!(
+        error.contains("it answers 30 of 100 rows otherwise than in"),
+        "{error}"
+    );
+    assert!(
+        error.contains("what stands behind it has changed"),
+        "{error}"
+    );
+}

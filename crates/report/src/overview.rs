@@ -50,11 +50,17 @@ pub fn facts(report: &Report<'_>) -> Vec<(&'static str, String)> {
     if let Some(suppression) = audit.suppression {
         facts.push((
             "Suppressed",
-            format!(
-                "counts below {}; {} subgroups removed for it",
-                suppression.k,
-                count(suppression.removed as u64)
-            ),
+            match suppression.removed {
+                0 => format!(
+                    "counts below {}: no row is shared by fewer people",
+                    suppression.k
+                ),
+                removed => format!(
+                    "counts below {}; {} subgroups removed for it",
+                    suppression.k,
+                    count(removed as u64)
+                ),
+            },
         ));
     }
     facts.push((

@@ -168,9 +168,11 @@ impl From<facts_engine::Error> for Failure {
             | Error::NobodyAffected { .. }
             | Error::NobodyUnaffected { .. }
             | Error::TooManyItemsets { .. }
+            | Error::ItemsetsTooLarge { .. }
             | Error::TooManyRows { .. }
             | Error::OtherPeople
-            | Error::TooMuchMemory { .. } => Self::data(error),
+            | Error::TooMuchMemory { .. }
+            | Error::NobodyShares { .. } => Self::data(error),
         }
     }
 }

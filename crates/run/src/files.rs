@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tempfile::NamedTempFile;
 
+use crate::disk;
 use crate::failure::Failure;
 use crate::folder::Folder;
 use crate::listener::Listener;
@@ -33,6 +34,7 @@ enum Waiting {
 
 impl Waiting {
     fn persist(self, path: &Path) -> std::io::Result<()> {
+        disk::step("rename")?;
         match self {
             Self::Beside(file) => file.persist(path).map(drop).map_err(|error| error.error),
             Self::InFolder(file) => std::fs::rename(file, path),
@@ -57,9 +59,7 @@ impl Files {
         let waiting = self.folder.as_ref().and_then(|folder| folder.place(name));
         let waiting = match waiting {
             Some(place) => {
-                let mut file = std::fs::File::create_new(&place).map_err(refuse)?;
-                file.write_all(bytes).map_err(refuse)?;
-                file.sync_all().map_err(refuse)?;
+                written(&place, bytes).map_err(refuse)?;
                 Waiting::InFolder(place)
             }
             None => Waiting::Beside(written_beside(&path, bytes).map_err(refuse)?),
@@ -94,12 +94,23 @@ impl Files {
     }
 }
 
+/// Writes a new file.
+fn written(place: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    disk::step("create")?;
+    let mut file = std::fs::File::create_new(place)?;
+    disk::write_all(&mut file, bytes)?;
+    disk::step("sync")?;
+    file.sync_all()
+}
+
 /// Writes a file beside its place.
 fn written_beside(path: &Path, bytes: &[u8]) -> std::io::Result<NamedTempFile> {
     let folder = folder_of(path);
     std::fs::create_dir_all(folder)?;
+    disk::step("create")?;
     let mut file = beside(folder)?;
-    file.write_all(bytes)?;
+    disk::write_all(&mut file, bytes)?;
+    disk::step("sync")?;
     file.as_file().sync_all()?;
     Ok(file)
 }

@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
+use crate::disk;
 use crate::failure::Failure;
 use crate::files;
 use crate::listener::Listener;
@@ -41,11 +42,14 @@ impl Folder {
     pub(crate) fn open(path: &Path, listener: &dyn Listener) -> Result<Self, Failure> {
         let refuse = |error| Failure::output(path.display(), error);
         let is_new = !path.exists();
-        fs::create_dir_all(path).map_err(refuse)?;
+        disk::step("make the folder")
+            .and_then(|()| fs::create_dir_all(path))
+            .map_err(refuse)?;
         let path = fs::canonicalize(path).map_err(refuse)?;
         let lock = lock(&path, listener)?;
         let waiting = beside(&path).and_then(|(parent, prefix)| {
             remove_left(parent, &prefix);
+            disk::step("make a folder beside it").ok()?;
             tempfile::Builder::new()
                 .prefix(&prefix)
                 .tempdir_in(parent)
@@ -75,7 +79,9 @@ impl Folder {
                 fs::set_permissions(waiting.path(), fs::metadata(&self.path)?.permissions())
             })
             .and_then(|()| File::open(waiting.path())?.sync_all())
-            .and_then(|()| exchange(waiting.path(), &self.path));
+            .and_then(|()| disk::step("change places"))
+            .and_then(|()| exchange(waiting.path(), &self.path))
+            .and_then(|()| disk::step("places are changed").or(Ok(())));
         if swapped.is_ok() {
             self.is_new = false;
             if let Some(parent) = self
@@ -177,6 +183,7 @@ fn carry_over(old: &Path, new: &Path) -> io::Result<()> {
         if !kind.is_file() {
             return Err(io::ErrorKind::Unsupported.into());
         }
+        disk::step("link")?;
         fs::hard_link(entry.path(), place)?;
     }
     Ok(())

@@ -9,6 +9,7 @@ mod audit;
 pub mod columns;
 pub mod config;
 mod definitions;
+mod disk;
 mod evidence;
 mod failure;
 pub mod files;

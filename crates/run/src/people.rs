@@ -1,12 +1,15 @@
 //! People: who is in the audit.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
+use facts_engine::flips::Model;
 use facts_engine::population::{Declaration, Feature, Missing, Population, RowProfiles, Table};
 use facts_report::text::count;
 
 use crate::config::Config;
 use crate::failure::Failure;
+use crate::readings;
 
 /// The share of the people that may be dropped for missing values, unless the user says otherwise.
 const ALLOW_DROPPED: f64 = 0.05;
@@ -41,6 +44,46 @@ impl<'a> People<'a> {
         people.check_dropped(config, declaration)?;
         check_groups(config, &people.population)?;
         Ok(people)
+    }
+
+    /// The same people with rows that at least `k` of their group share, and a note about it. Counts in the
+    /// note are multiples of k: it is written down with everything else.
+    pub(crate) fn shared(
+        &self,
+        config: &Config,
+        declaration: &Declaration,
+        model: &dyn Model,
+        k: u64,
+    ) -> Result<(People<'static>, String), Failure> {
+        let answers = readings::answers(model, self)?;
+        let codes: Vec<u32> = number(&answers);
+        let shared = declaration.shared(&self.table, k, &codes)?;
+        let left_out = match shared.left_out / k.max(1) * k {
+            0 => String::new(),
+            people => format!(
+                "; more than {} people are left out, for missing values or because fewer than {k} belong to their group",
+                count(people - 1)
+            ),
+        };
+        let people = People::of(config, declaration, Cow::Owned(shared.table))?;
+        let shared_answers = readings::answers(model, &people)?;
+        let own: HashMap<usize, usize> = self.rows.kept().map(|(row, own, _)| (row, own)).collect();
+        let differing = people.rows.kept().filter(|(row, profile, _)| {
+            let own = own.get(&shared.was[*row]);
+            own.is_none_or(|&own| answers[own] != shared_answers[*profile])
+        });
+        let differing: u64 = differing.map(|(.., weight)| weight).sum();
+        let all = people.population.summary().people;
+        let differing = match (100.0 * differing as f64 / all as f64).ceil() {
+            percent if percent <= 1.0 => "1 % of them or fewer".to_owned(),
+            percent => format!("about {percent} % of them"),
+        };
+        let note = format!(
+            "people who are alike share one row, at least {k} of a group: {} people have {} different rows, the model is asked about these, and every count is of them; {differing} would get another answer with the row that is their own{left_out}",
+            count(all),
+            count(people.population.profiles() as u64),
+        );
+        Ok((people, note))
     }
 
     fn check_dropped(&self, config: &Config, declaration: &Declaration) -> Result<(), Failure> {
@@ -130,6 +173,16 @@ pub(crate) fn check_groups(config: &Config, population: &Population) -> Result<(
         named.join(", "),
         groups.len(),
     )))
+}
+
+/// Numbers for texts, the same for the same.
+fn number(texts: &[String]) -> Vec<u32> {
+    let mut numbers: HashMap<&str, u32> = HashMap::new();
+    let number = |text| {
+        let next = numbers.len() as u32;
+        *numbers.entry(text).or_insert(next)
+    };
+    texts.iter().map(String::as_str).map(number).collect()
 }
 
 fn percent(share: f64) -> String {

@@ -81,6 +81,21 @@ pub(crate) fn ask_about_label(label: &str, people: &People<'_>) -> Result<Failur
     )))
 }
 
+/// What the model answers each profile.
+pub(crate) fn answers(model: &dyn Model, people: &People<'_>) -> Result<Vec<String>, Failure> {
+    let all: Vec<usize> = (0..people.population.profiles()).collect();
+    let mut answers = Vec::with_capacity(all.len());
+    for profiles in all.chunks(MOST_PROFILES) {
+        let rows = people.population.model_rows(profiles.iter().copied());
+        let answer = model.predict(&rows)?;
+        ModelError::check_rows(profiles.len(), answer.len())?;
+        let (column, codes) = Column::of("answer", &answer)?;
+        let label = |code: u32| column.values()[code as usize].label();
+        answers.extend(codes.into_iter().map(label));
+    }
+    Ok(answers)
+}
+
 /// What the model answers people.
 fn answered(model: &dyn Model, people: &People<'_>) -> Result<Outcomes, Failure> {
     let population = &people.population;

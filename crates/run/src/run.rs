@@ -8,14 +8,15 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use facts_engine::answer::{self, Reasons};
+use facts_engine::evidence::{self, Evidence};
 use facts_engine::flips::Model;
 use facts_engine::population::{CostFunction, TransitionRule};
-use facts_engine::{Individuals, Watch};
+use facts_engine::{Individuals, Options, Watch};
 use facts_models::{Input, InputKind, ModelSpec, Spelling};
 use facts_report::{ModelOrigin, Record, VERSION};
 use serde_json::json;
 
-use crate::audit::{self, Expected};
+use crate::audit::{self, Audited, Expected};
 use crate::columns::Columns;
 use crate::config::Config;
 use crate::evidence::{Evidenced, Plan};
@@ -87,17 +88,17 @@ pub fn run_with(
     );
     listener.check()?;
 
+    let shared = with_shared_numbers(config, table)?;
+    let table = shared.as_ref().unwrap_or(table);
     let Prepared {
         columns,
         mut model,
         people,
+        own,
         mut notes,
-    } = prepare(config, table, code, listener)?;
+    } = prepare(config, table, code, listener)?.shared(config, listener)?;
     let protected: Vec<&str> = config.protected.keys().map(String::as_str).collect();
     notes.extend(model.check_columns(people.population.columns(), &protected)?);
-    if let Some(column) = &config.model.check {
-        notes.push(model.check_answers(column, &people)?);
-    }
     if plan.is_some_and(|plan| plan.asks_again()) {
         model = model.keeping_answers(config)?;
     }
@@ -145,8 +146,18 @@ pub fn run_with(
             };
             let gathered = evidenced.gather(plan);
             listener.clear();
-            let (evidence, more) = gathered?;
+            let (mut evidence, more) = gathered?;
             notes.extend(more);
+            if let Some(own) = &own {
+                let confirming = (own, &model, &options);
+                notes.extend(confirm(
+                    config,
+                    confirming,
+                    &audited,
+                    &mut evidence,
+                    listener,
+                )?);
+            }
             Some(evidence)
         }
     };
@@ -198,6 +209,43 @@ pub fn run_with(
     Ok((record, audited.individuals))
 }
 
+/// Leaves out of the evidence for rows that people share what does not pass among the people as they are, so
+/// that nothing is claimed of them that does not hold of them. Says how much that is, in hundredths.
+fn confirm(
+    config: &Config,
+    (own, model, options): (&People<'_>, &AuditedModel, &Options),
+    audited: &Audited,
+    evidence: &mut Evidence,
+    listener: &dyn Listener,
+) -> Result<Option<String>, Failure> {
+    if evidence.tests.is_empty() {
+        return Ok(None);
+    }
+    let mut config = config.clone();
+    config.audit.suppress_below = None;
+    let exact = audit::audit(&config, own, model, options, listener)?;
+    let watch = |progress| listener.progress(progress);
+    let tests = options.work(|| {
+        let (audit, individuals) = (&exact.audit, &exact.individuals);
+        let gathering = &evidence.gathering;
+        evidence::test(
+            audit,
+            individuals,
+            &audited.definitions,
+            gathering,
+            Watch::new(&watch),
+        )
+    })??;
+    listener.clear();
+    let (passing, confirmed) = evidence.confirm(&audited.audit, &exact.audit, &tests);
+    Ok((passing > 0).then(|| {
+        let percent = (100.0 * confirmed as f64 / passing as f64).floor();
+        format!(
+            "of the findings that pass among shared rows, {percent} % pass among the people as they are; no test of the others is told"
+        )
+    }))
+}
+
 /// How much an audit under this configuration would have to do. The model is fitted or opened, and asked
 /// about everybody; nothing is written. Fails where the audit would, and where asking the model means to run
 /// a program or to call a server.
@@ -216,11 +264,15 @@ pub fn expected(
     let mut config = config.clone();
     config.train.save = None;
     config.model.answers = None;
+    config.model.check = None;
     config.report.out = None;
     config.report.profiles = None;
     let config = &config;
     let options = audit::options(config)?;
+    let shared = with_shared_numbers(config, table)?;
+    let table = shared.as_ref().unwrap_or(table);
     let prepared = prepare(config, table, FromCode::default(), listener)?;
+    let prepared = prepared.shared(config, listener)?;
     let (model, people) = (&prepared.model, &prepared.people);
     let options = options.favourable(readings::favourable(config, model, people)?);
     Expected::search(config, people, model, &options, listener)
@@ -231,7 +283,59 @@ struct Prepared<'a> {
     columns: Columns,
     model: AuditedModel,
     people: People<'a>,
+    /// The people as they are, where they share rows.
+    own: Option<People<'a>>,
     notes: Vec<String>,
+}
+
+/// The table whose numbers at least k people hold, if small counts are to be suppressed.
+fn with_shared_numbers(config: &Config, table: &Table) -> Result<Option<Table>, Failure> {
+    let Some(k) = config.audit.suppress_below else {
+        return Ok(None);
+    };
+    let label = config.label.column.as_deref();
+    let checked = config.model.check.as_deref();
+    let exact = [config.data.weight.as_deref(), label, checked];
+    let names = table.names().into_iter();
+    let names: Vec<&str> = names.filter(|name| !exact.contains(&Some(*name))).collect();
+    let mut origin = table.origin.clone();
+    for file in &mut origin.files {
+        // All but whole multiples of k would tell, by subtraction, how few are left out.
+        file.rows = file.rows / k.max(1) * k;
+    }
+    Ok(Some(Table {
+        cells: table.cells.with_shared_numbers(&names, k)?,
+        origin,
+    }))
+}
+
+impl Prepared<'_> {
+    /// The same with rows that people share, if small counts are to be suppressed. What can only be asked of
+    /// people as they are is asked before.
+    fn shared(mut self, config: &Config, listener: &dyn Listener) -> Result<Self, Failure> {
+        let k = config.audit.suppress_below;
+        if k.is_some() || config.model.check.is_some() {
+            let protected: Vec<&str> = config.protected.keys().map(String::as_str).collect();
+            (self.model).check_columns(self.people.population.columns(), &protected)?;
+        }
+        if let Some(column) = &config.model.check {
+            let note = (self.model).check_answers(column, &self.people, k.is_none())?;
+            self.notes.push(note);
+        }
+        let Some(k) = k else {
+            return Ok(self);
+        };
+        listener.step("putting people together who are alike");
+        let declaration = std::mem::take(&mut self.columns.declaration);
+        let declaration = declaration.with_edges_of(&self.people.population);
+        let model = self.model.model.as_ref();
+        let (people, note) = self.people.shared(config, &declaration, model, k)?;
+        self.columns.declaration = declaration;
+        self.own = Some(std::mem::replace(&mut self.people, people));
+        self.model.suppress(self.people.population.summary(), k);
+        self.notes.push(note);
+        Ok(self)
+    }
 }
 
 /// Roles, model and people. A model that is opened tells what it reads before roles are given; one
@@ -259,6 +363,7 @@ fn prepare<'a>(
             columns,
             model: fitted.model,
             people: fitted.people,
+            own: None,
             notes: fitted.notes,
         }
     } else {
@@ -282,8 +387,9 @@ fn prepare<'a>(
         Prepared {
             people: People::of(config, &columns.declaration, Cow::Borrowed(&table.cells))?,
             columns,
+            own: None,
+            notes: model.note.iter().cloned().collect(),
             model,
-            notes: Vec::new(),
         }
     };
     listener.event(
@@ -315,7 +421,8 @@ pub fn today() -> Result<String, Failure> {
 /// The time, or what SOURCE_DATE_EPOCH says, so that the same audit can give the same bytes.
 pub(crate) fn now() -> Result<String, Failure> {
     let time = match std::env::var("SOURCE_DATE_EPOCH") {
-        Err(_) => SystemTime::now(),
+        // A clock that stands before 1970 tells no time.
+        Err(_) => SystemTime::now().max(SystemTime::UNIX_EPOCH),
         Ok(text) => {
             let refuse = || {
                 Failure::usage(format!(

@@ -48,7 +48,7 @@ pub(super) struct EngineArgs {
     /// How many threads to work with; results do not depend on it
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
-    /// Leave counts from 1 to K − 1 out of everything that is written
+    /// Let people who are alike share rows, at least K of a group, so that nothing that is written tells of fewer
     #[arg(long, value_name = "K")]
     suppress_below: Option<u64>,
     /// The share of the people that may be dropped for missing values [default: 0.05]

@@ -100,7 +100,9 @@ impl Search<'_> {
 
     /// The same error, with the least higher support at which something is found and fits.
     fn advised(&self, mut error: Error) -> Result<Error, Error> {
-        if let Error::TooManyItemsets { fits, .. } | Error::TooMuchMemory { fits, .. } = &mut error
+        if let Error::TooManyItemsets { fits, .. }
+        | Error::ItemsetsTooLarge { fits, .. }
+        | Error::TooMuchMemory { fits, .. } = &mut error
         {
             let options = self.run.options;
             for support in above(options.support) {
@@ -118,17 +120,24 @@ impl Search<'_> {
     fn fits(&self, options: &Options, most: usize) -> Result<Option<Found>, Error> {
         match self.at(options, most) {
             Ok(found) => Ok(Some(found)),
-            Err(Error::TooManyItemsets { .. } | Error::TooMuchMemory { .. }) => Ok(None),
+            Err(
+                Error::TooManyItemsets { .. }
+                | Error::ItemsetsTooLarge { .. }
+                | Error::TooMuchMemory { .. },
+            ) => Ok(None),
             Err(error) => Err(error),
         }
     }
 
     /// What is found under these options, of no more than so many subgroups.
     fn at(&self, options: &Options, most: usize) -> Result<Found, Error> {
+        // One limit for all: what subgroups take is not there for action itemsets, nor for pairs.
         let common = self.common_subgroups(options, most)?;
-        let itemsets = self.action_itemsets(options)?;
+        let left = options.max_memory.saturating_sub(Mined::bytes_of(&common));
+        let itemsets = self.action_itemsets(options, left)?;
+        let left = left.saturating_sub(Mined::bytes_of(&itemsets));
         Ok(Found {
-            pairs: self.pairs(options, &common, &itemsets)?,
+            pairs: self.pairs(options, &common, &itemsets, left)?,
             action_itemsets: itemsets.len(),
             common,
         })
@@ -141,6 +150,8 @@ impl Search<'_> {
             max_itemsets: most,
             min_members: options.min_members,
             max_length: options.max_length.unwrap_or(usize::MAX),
+            max_bytes: options.max_memory,
+            memory_limit: options.max_memory,
         };
         let watch = (Phase::Subgroups, self.run.watch);
         let (layout, items) = (self.layout, self.items);
@@ -156,7 +167,7 @@ impl Search<'_> {
 
     /// The itemsets that are frequent among the unaffected. An action has no more items than its
     /// predicate.
-    fn action_itemsets(&self, options: &Options) -> Result<Vec<Mined>, Error> {
+    fn action_itemsets(&self, options: &Options, left: u64) -> Result<Vec<Mined>, Error> {
         self.run.watch.tell(Phase::Actions, 0, 0)?;
         let items = equality_items(self.run.population, self.unaffected);
         let limits = Limits {
@@ -164,6 +175,8 @@ impl Search<'_> {
             max_itemsets: options.max_subgroups,
             min_members: 1,
             max_length: options.max_length.unwrap_or(usize::MAX),
+            max_bytes: left,
+            memory_limit: options.max_memory,
         };
         let watch = (Phase::Actions, self.run.watch);
         subgroups::joint(self.unaffected, &items, options.support, limits, watch)
@@ -175,6 +188,7 @@ impl Search<'_> {
         options: &Options,
         common: &[Mined],
         itemsets: &[Mined],
+        left: u64,
     ) -> Result<Pairs, Error> {
         let matching = Matching {
             population: self.run.population,
@@ -184,7 +198,7 @@ impl Search<'_> {
             feasibility: &self.run.feasibility,
             validity: options.validity,
             memory: Memory {
-                limit: options.max_memory,
+                limit: left,
                 pair: PAIR_BYTES,
                 // Whom the change is needed for, and whom it flips: a set each.
                 change: 2 * self.layout.words() as u64 * 8,
@@ -195,7 +209,8 @@ impl Search<'_> {
             subgroups: common.len(),
             itemsets: itemsets.len(),
             pairs,
-            needed_mib: matching.memory.needed(pairs, changes).div_ceil(1 << 20),
+            needed_mib: (matching.memory.needed(pairs, changes) + options.max_memory - left)
+                .div_ceil(1 << 20),
             limit_mib: options.max_memory >> 20,
             fits: None,
         };
@@ -222,7 +237,7 @@ impl Search<'_> {
             .collect();
         let pairs = Pairs { changes, actions };
         let needed = matching.memory.needed(pairs.len(), pairs.changes.len());
-        if needed > options.max_memory {
+        if needed > left {
             return Err(too_much(pairs.len(), pairs.changes.len()));
         }
         Ok(pairs)

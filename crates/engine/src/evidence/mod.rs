@@ -18,7 +18,7 @@ mod stability;
 mod testing;
 mod variants;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -116,6 +116,40 @@ impl Evidence {
     pub fn passes_together(&self, tests: &Tests, subgroup: usize) -> bool {
         let tested = tests.tested.get(subgroup).copied().flatten();
         tested.is_some_and(|tested| tested.together(self.tests.len()) <= self.gathering.alpha)
+    }
+
+    /// Leaves out the tests of findings that pass here and not by the tests of another audit, which finds the
+    /// same subgroups among people of whom this one tells less. How many pass here, and how many by both.
+    pub fn confirm(&mut self, audit: &Audit, other: &Audit, others: &[Tests]) -> (usize, usize) {
+        let places: HashMap<String, usize> = (other.subgroups.iter().enumerate())
+            .map(|(place, subgroup)| (other.text(&subgroup.predicate), place))
+            .collect();
+        let texts = audit.subgroups.iter().map(|s| audit.text(&s.predicate));
+        let places: Vec<Option<usize>> = texts.map(|text| places.get(&text).copied()).collect();
+        let (alpha, definitions) = (self.gathering.alpha, self.tests.len());
+        let (mut passing, mut confirmed) = (0, 0);
+        for tests in &mut self.tests {
+            let theirs = others.iter().find(|t| t.definition == tests.definition);
+            for (tested, place) in tests.tested.iter_mut().zip(&places) {
+                let Some(found) = tested.filter(|tested| tested.passes(alpha)) else {
+                    continue;
+                };
+                let there = theirs
+                    .zip(*place)
+                    .and_then(|(tests, place)| tests.tested[place]);
+                let holds = there.is_some_and(|there| {
+                    let together = |t: Tested| t.together(definitions) <= alpha;
+                    there.passes(alpha) && (together(there) || !together(found))
+                });
+                passing += 1;
+                if holds {
+                    confirmed += 1;
+                } else {
+                    *tested = None;
+                }
+            }
+        }
+        (passing, confirmed)
     }
 
     /// The tests under which a subgroup passes for all definitions together.

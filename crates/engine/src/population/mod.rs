@@ -14,6 +14,7 @@ mod groups;
 mod levels;
 mod reading;
 mod resample;
+mod shared;
 mod table;
 mod table_reader;
 
@@ -32,6 +33,7 @@ pub use self::declare::{
 };
 pub use self::levels::{Level, Levels};
 pub use self::reading::RowProfiles;
+pub use self::shared::Shared;
 pub use self::table::{EncodedColumn, Table};
 pub use self::table_reader::TableReader;
 use crate::rows::Rows;

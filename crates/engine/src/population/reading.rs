@@ -3,7 +3,7 @@
 //! This is the one place that says what a row is to the audit, what it is to the model, and who is
 //! left out and why. Fitting a model, auditing one and checking an export all ask here.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use arrow_array::RecordBatch;
 
@@ -35,6 +35,11 @@ impl RowProfiles {
     pub fn kept(&self) -> impl Iterator<Item = (usize, usize, u64)> {
         let rows = 0..self.profiles.len();
         rows.filter_map(|row| Some((row, self.profile(row)?, self.people[row])))
+    }
+
+    /// How many people all rows are, kept or not.
+    pub(super) fn people_in_all(&self) -> u64 {
+        self.people.iter().sum()
     }
 }
 
@@ -77,6 +82,22 @@ impl Declaration {
                 && let Some(levels) = levels.next()
             {
                 *bins = fixed(levels);
+            }
+        }
+        self
+    }
+
+    /// The same declaration with all bins where they lie in this population, so that levels of other people
+    /// have the same names.
+    pub fn with_edges_of(mut self, population: &Population) -> Self {
+        for feature in &mut self.features {
+            let mut levels = population.features().iter();
+            let levels = levels.find(|levels| levels.name == feature.name);
+            if let (Kind::Binned(bins), Some(levels)) = (&mut feature.kind, levels) {
+                *bins = Bins {
+                    view: bins.view,
+                    ..fixed(levels)
+                };
             }
         }
         self
@@ -144,7 +165,10 @@ impl Reading {
         let encoded = kept.iter().map(|&place| table.at(place));
         let encoded = encoded.collect::<Result<Vec<_>, _>>()?;
         let ignored = table.names().enumerate();
-        let ignored = ignored.filter(|(place, _)| !kept.contains(place) && weight != Some(*place));
+        let ignored = ignored.filter(|(place, _)| {
+            // The places are in order.
+            kept.binary_search(place).is_err() && weight != Some(*place)
+        });
         let mut reading = Self {
             columns: encoded.iter().map(|c| c.column().clone()).collect(),
             profiles: Rows::new(kept.len()),
@@ -197,10 +221,10 @@ impl Reading {
         Ok(())
     }
 
-    fn position(&self, name: &str) -> usize {
-        // Every declared name was found when the table was opened.
-        let position = self.columns.iter().position(|c| c.name() == name);
-        position.expect("a declared column is in the table")
+    /// The place of each column by name.
+    fn positions(&self) -> HashMap<String, usize> {
+        let names = self.columns.iter().map(|column| column.name().to_owned());
+        names.zip(0..).collect()
     }
 
     fn population(mut self, declaration: &Declaration) -> Result<(Population, RowProfiles), Error> {
@@ -208,9 +232,11 @@ impl Reading {
         let mut features: Vec<&Feature> = declaration.features.iter().collect();
         // In order of name, so that items in feature order are in the order in which text is read.
         features.sort_by(|a, b| a.name.cmp(&b.name));
-        let at: Vec<usize> = features.iter().map(|f| self.position(&f.name)).collect();
+        // Every declared name was found when the table was opened.
+        let positions = self.positions();
+        let at: Vec<usize> = features.iter().map(|f| positions[&f.name]).collect();
         let protected = &declaration.protected;
-        let protected_at: Vec<usize> = protected.iter().map(|p| self.position(&p.name)).collect();
+        let protected_at: Vec<usize> = protected.iter().map(|p| positions[&p.name]).collect();
         for &position in at.iter().chain(&protected_at) {
             refuse_non_finite(&self.columns[position])?;
         }
@@ -443,7 +469,7 @@ impl Reading {
         }
         let typical = (0..features.len())
             .map(|f| {
-                if relabelled.iter().any(|&(relabelled, _)| relabelled == f) {
+                if relabelled.binary_search_by_key(&f, |&(f, _)| f).is_ok() {
                     (0..features[f].levels.len() as u32).map(Some).collect()
                 } else {
                     typical[f].clone()

@@ -7,7 +7,8 @@
 //! who ask.
 
 use std::borrow::Borrow;
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
 
 use arrow_array::{ArrayRef, RecordBatch, UInt32Array, UInt64Array};
 use arrow_schema::SchemaRef;
@@ -35,6 +36,8 @@ pub struct Table {
     /// The distinct row that each row is; none if nobody asked for the order of rows.
     pub(super) order: Option<Vec<u32>>,
     pub(super) rows: usize,
+    /// The place of each column by name, once it was asked for.
+    pub(super) places: OnceLock<Arc<HashMap<String, usize>>>,
 }
 
 /// One column of a [`Table`].
@@ -175,12 +178,17 @@ impl Table {
 
     /// The place of a column among all.
     pub(super) fn place(&self, name: &str) -> Result<usize, Error> {
-        self.names()
-            .position(|known| known == name)
-            .ok_or_else(|| Error::UnknownColumn {
-                column: name.to_owned(),
-                known: self.names().map(str::to_owned).collect(),
-            })
+        let places = self.places.get_or_init(|| {
+            let mut places = HashMap::new();
+            for (place, name) in self.names().enumerate() {
+                places.entry(name.to_owned()).or_insert(place);
+            }
+            Arc::new(places)
+        });
+        (places.get(name).copied()).ok_or_else(|| Error::UnknownColumn {
+            column: name.to_owned(),
+            known: self.names().map(str::to_owned).collect(),
+        })
     }
 
     /// A column by its place.
@@ -245,6 +253,7 @@ impl Table {
             first_rows: kept.iter().map(|&row| self.first_rows[row]).collect(),
             order,
             repeats,
+            places: self.places.clone(),
         }
     }
 
@@ -280,6 +289,11 @@ impl Table {
         Ok(RecordBatch::try_from_iter(arrays).expect("columns of one length"))
     }
 
+    /// How many distinct rows are kept.
+    pub(super) fn distinct_rows(&self) -> usize {
+        self.repeats.len()
+    }
+
     /// Puts texts in the place of a column's values, each by the value that stands there.
     pub fn replace<E: From<Error>>(
         &mut self,
@@ -300,6 +314,43 @@ impl Table {
             }
         }
         Ok(())
+    }
+
+    /// Gives every distinct row another of the values of a column, by code; none for a missing one.
+    pub(super) fn recode(
+        &mut self,
+        place: usize,
+        codes: impl Iterator<Item = Option<u32>>,
+    ) -> Result<(), Error> {
+        self.at(place)?;
+        if let Some(encoded) = &mut self.columns[place] {
+            let codes: Vec<Option<u32>> = codes.collect();
+            if codes.contains(&None) {
+                let column = Arc::make_mut(&mut encoded.column);
+                let missing = column.code(Value::Null, 1);
+                encoded.codes = codes.iter().map(|code| code.unwrap_or(missing)).collect();
+            } else {
+                encoded.codes = codes.into_iter().flatten().collect();
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts values of the same type in the place of a column's, by code and value.
+    pub(super) fn renumber(&mut self, place: usize, other: impl Fn(usize, &Value) -> Value) {
+        if let Some(encoded) = &mut self.columns[place] {
+            let mut column = Column::empty_like(&encoded.column);
+            let values = encoded.column.values().iter().enumerate();
+            let code_of: Vec<u32> = values
+                .map(|(code, value)| {
+                    column.code(other(code, value), encoded.column.first_row(code as u32))
+                })
+                .collect();
+            encoded.column = Arc::new(column);
+            for code in &mut encoded.codes {
+                *code = code_of[*code as usize];
+            }
+        }
     }
 
     /// Puts the labels of bins in the place of a column of numbers; missing values stay missing.

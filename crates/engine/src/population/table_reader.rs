@@ -213,6 +213,7 @@ impl TableReader {
             ))
         });
         Table {
+            places: std::sync::OnceLock::new(),
             schema: self.schema,
             columns: columns.collect(),
             repeats: Arc::clone(&repeats),

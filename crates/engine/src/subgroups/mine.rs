@@ -4,7 +4,7 @@
 //! groups at each step and turns back as soon as one falls short: itemsets that an intersection
 //! would throw away are never built. Mining actions is the same search over a single group.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
@@ -23,6 +23,9 @@ pub(crate) struct Limits {
     pub(crate) min_members: u64,
     /// The most items of an itemset.
     pub(crate) max_length: usize,
+    /// The memory that they may take, in bytes, and the limit that this is what is left of.
+    pub(crate) max_bytes: u64,
+    pub(crate) memory_limit: u64,
 }
 
 /// One frequent itemset.
@@ -31,6 +34,26 @@ pub(crate) struct Mined {
     pub(crate) predicate: Predicate,
     /// People of each group.
     pub(crate) members: PerGroup<u64>,
+}
+
+impl Mined {
+    /// The memory that an itemset of so many items takes while all are gathered: its place in two lists, one
+    /// of which may have grown to twice its length, its items, and what the allocator adds.
+    fn bytes(items: usize, groups: usize) -> u64 {
+        let place = 3 * size_of::<Self>();
+        let spilled = if groups > 2 {
+            groups * size_of::<u64>() + 16
+        } else {
+            0
+        };
+        (place + items * size_of::<Item>() + 16 + spilled) as u64
+    }
+
+    /// The memory that these take.
+    pub(crate) fn bytes_of(mined: &[Self]) -> u64 {
+        let bytes = |one: &Self| Self::bytes(one.predicate.items().len(), one.members.len());
+        mined.iter().map(bytes).sum()
+    }
 }
 
 /// An itemset on the way down: its last item and who satisfies all of it.
@@ -46,6 +69,7 @@ struct Search<'a> {
     needed: Vec<u64>,
     limits: Limits,
     found: AtomicUsize,
+    bytes: AtomicU64,
 }
 
 /// Mines the itemsets that are frequent in every group, in order of items.
@@ -64,6 +88,7 @@ pub(crate) fn joint(
             .collect(),
         limits,
         found: AtomicUsize::new(0),
+        bytes: AtomicU64::new(0),
     };
     let roots = search.roots(items);
     let total = roots.len() as u64;
@@ -135,6 +160,10 @@ impl Search<'_> {
         }
         let branch = &class[i];
         path.push(branch.item);
+        let bytes = Mined::bytes(path.len(), self.needed.len());
+        if self.bytes.fetch_add(bytes, Ordering::Relaxed) + bytes > self.limits.max_bytes {
+            return false;
+        }
         mined.push(Mined {
             predicate: Predicate::new(path.clone()),
             members: branch.members.clone(),
@@ -167,6 +196,19 @@ impl Search<'_> {
 
     fn too_many(&self, support: Support) -> Error {
         let limit = self.limits.max_itemsets;
+        let bytes = self.bytes.load(Ordering::Relaxed);
+        if bytes > self.limits.max_bytes {
+            // What others hold of the limit is needed too.
+            let held = self.limits.memory_limit - self.limits.max_bytes;
+            return Error::ItemsetsTooLarge {
+                what: self.limits.what,
+                support: support.to_string(),
+                found: self.found.load(Ordering::Relaxed),
+                needed_mib: (bytes + held).div_ceil(1 << 20),
+                limit_mib: self.limits.memory_limit >> 20,
+                fits: None,
+            };
+        }
         Error::TooManyItemsets {
             what: self.limits.what,
             support: support.to_string(),

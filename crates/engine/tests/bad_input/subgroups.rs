@@ -61,6 +61,19 @@ proptest! {
         match audit_crowd(&table, &options, Watch::nobody()) {
             // A crowd may happen to have nobody affected in a group.
             Ok(_) | Err(Error::TooManyRows { .. } | Error::TooFewGroups { .. }) => {}
+            Err(error @ Error::ItemsetsTooLarge { .. }) => {
+                let Error::ItemsetsTooLarge { what, found, needed_mib, fits, .. } = error.clone() else {
+                    return Err(TestCaseError::fail(error.to_string()));
+                };
+                let advice = match &fits {
+                    Some(support) => format!("a support of {support} was tried and fits"),
+                    None => "raise the limit, allow fewer items a predicate, or use fewer features or wider bins".to_owned(),
+                };
+                prop_assert_eq!(
+                    error.to_string(),
+                    format!("support 0.01 gives more {what} than fit into memory: {found} were found, which need about {needed_mib} MiB; the limit is {} MiB; {advice}", limit >> 20)
+                );
+            }
             Err(error) => {
                 let Error::TooMuchMemory { pairs, subgroups, itemsets, needed_mib, fits, .. } = error.clone() else {
                     return Err(TestCaseError::fail(error.to_string()));

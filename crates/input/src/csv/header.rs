@@ -1,6 +1,6 @@
 //! Records to rows of a table: the columns' names, and one field a column.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::records::{Record, Records};
 use super::{ColumnType, CsvOptions, Duplicates, Header};
@@ -38,6 +38,7 @@ impl Rows {
             }
             Header::Names(names) => (names.clone(), "the list of column names has"),
         };
+        columns::refuse_too_many(records.file(), names.len())?;
         let names = distinct(records.file(), names, options)?;
         records.set_names(names);
         let is_data = options.header != Header::FirstLine;
@@ -160,17 +161,21 @@ fn distinct(
     };
     let given: HashSet<String> = names.iter().map(|name| key(name)).collect();
     let mut taken = HashSet::new();
+    // By name, the number that was given last: none below is free.
+    let mut last: HashMap<String, usize> = HashMap::new();
     for name in &mut names {
         if taken.insert(key(name)) {
             continue;
         }
         // A name that another column has been given is not free either.
-        let mut number = 1;
-        let mut candidate = format!("{name}.1");
+        let last = last.entry(key(name)).or_insert(0);
+        let mut number = *last + 1;
+        let mut candidate = format!("{name}.{number}");
         while given.contains(&key(&candidate)) || !taken.insert(key(&candidate)) {
             number += 1;
             candidate = format!("{name}.{number}");
         }
+        *last = number;
         *name = candidate;
     }
     Ok(names)

@@ -392,11 +392,12 @@ enum Values {
 
 impl Column {
     fn new(field: usize, kind: ColumnType) -> Self {
+        // Room is made as values come: a wide table has many columns with few values each.
         let values = match kind {
-            ColumnType::Boolean => Values::Boolean(BooleanBuilder::new()),
-            ColumnType::Int64 => Values::Int64(Int64Builder::new()),
-            ColumnType::Float64 => Values::Float64(Float64Builder::new()),
-            ColumnType::Text => Values::Text(StringBuilder::new()),
+            ColumnType::Boolean => Values::Boolean(BooleanBuilder::with_capacity(0)),
+            ColumnType::Int64 => Values::Int64(Int64Builder::with_capacity(0)),
+            ColumnType::Float64 => Values::Float64(Float64Builder::with_capacity(0)),
+            ColumnType::Text => Values::Text(StringBuilder::with_capacity(0, 0)),
         };
         Self {
             field,

@@ -228,3 +228,15 @@ fn records_may_be_longer_than_any_buffer() {
     assert_eq!(rows[1][1], long);
     assert_eq!(rows[2], ["2", "y"]);
 }
+
+#[test]
+fn a_line_of_commas_is_no_table() {
+    let commas = ",".repeat(1_000_000) + "\n" + &",".repeat(1_000_000) + "\n";
+    let source =
+        facts_input::Source::reader("commas.csv", std::io::Cursor::new(commas.into_bytes()));
+    let error = facts_input::open(source, &facts_input::Options::default()).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "commas.csv: 1000001 columns, and a table may have 100000; if rows and columns are the wrong way round, turn the table; if this is no table, name another file or its format"
+    );
+}

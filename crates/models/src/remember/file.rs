@@ -88,6 +88,11 @@ pub(super) struct AnswerFile {
 }
 
 impl AnswerFile {
+    /// Where it is.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Opens or makes a file, and hands on each batch that it holds. Also given is how many bytes
     /// of a batch that was not wholly written were cut off.
     pub(super) fn open(

@@ -15,7 +15,7 @@ mod file;
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arrow_array::{ArrayRef, BooleanArray, RecordBatch, StringArray, UInt32Array};
@@ -63,6 +63,8 @@ pub struct Remembering {
     remembered: u64,
     cut_off: u64,
     asked: AtomicU64,
+    /// How many remembered rows are still to be asked again, when one is met first.
+    to_check: AtomicUsize,
     known: Mutex<Known>,
 }
 
@@ -113,6 +115,7 @@ impl Remembering {
             remembered: rows.len() as u64,
             cut_off,
             asked: AtomicU64::new(0),
+            to_check: AtomicUsize::new(0),
             known: Mutex::new(Known {
                 file,
                 rows,
@@ -127,6 +130,54 @@ impl Remembering {
     pub fn batch_rows(mut self, rows: usize) -> Self {
         self.batch_rows = rows.clamp(1, LARGEST_BATCH);
         self
+    }
+
+    /// Asks the model again for up to so many rows that the file has answers for, as soon as such rows are
+    /// met, and fails if it answers one otherwise: then what stands behind the model has changed in a way
+    /// that its fingerprint does not show, and old answers and new ones must not be mixed.
+    #[must_use]
+    pub fn checking(mut self, rows: usize) -> Self {
+        self.to_check = AtomicUsize::new(rows);
+        self
+    }
+
+    /// Asks again for some of the rows that are known, spread over all of them; once.
+    fn check(&self, rows: &RecordBatch, hashes: &[u128]) -> Result<(), ModelError> {
+        if self.remembered == 0 || self.to_check.load(Ordering::Relaxed) == 0 {
+            return Ok(());
+        }
+        let known = self.known().known(hashes);
+        if known.is_empty() {
+            return Ok(());
+        }
+        let most = self.to_check.swap(0, Ordering::Relaxed);
+        let step = known.len().div_ceil(most.max(1)).max(1);
+        let again: Vec<u32> = known.into_iter().step_by(step).collect();
+        let their_hashes: Vec<u128> = again.iter().map(|&row| hashes[row as usize]).collect();
+        let asked = take_record_batch(rows, &UInt32Array::from(again))
+            .map_err(|error| ModelError::Failed(error.to_string()))?;
+        let (classes, codes) = classes(&self.model.predict(&asked)?, asked.num_rows())?;
+        let known = self.known();
+        let differs = |(hash, code): (&u128, &u32)| {
+            let kept = known
+                .rows
+                .get(hash)
+                .map(|&place| &known.classes[place as usize]);
+            kept != Some(&classes[*code as usize])
+        };
+        let differing = their_hashes
+            .iter()
+            .zip(&codes)
+            .filter(|&pair| differs(pair))
+            .count();
+        if differing == 0 {
+            return Ok(());
+        }
+        Err(ModelError::Failed(format!(
+            "it answers {differing} of {} rows otherwise than in {}, where its answers are kept: what stands behind it has changed; take that file away, or keep answers in another",
+            codes.len(),
+            known.file.path().display()
+        )))
     }
 
     /// How many rows the file had answers for when it was opened.
@@ -169,6 +220,7 @@ impl Remembering {
 impl Model for Remembering {
     fn predict(&self, rows: &RecordBatch) -> Result<ArrayRef, ModelError> {
         let hashes = hashes(rows)?;
+        self.check(rows, &hashes)?;
         let unknown = self.known().unknown(&hashes);
         if unknown.len() == rows.num_rows() {
             self.ask(rows, &hashes)?;
@@ -198,6 +250,12 @@ impl std::fmt::Debug for Remembering {
 }
 
 impl Known {
+    /// The rows that something is known of.
+    fn known(&self, hashes: &[u128]) -> Vec<u32> {
+        let is_known = |&row: &u32| self.rows.contains_key(&hashes[row as usize]);
+        (0..hashes.len() as u32).filter(is_known).collect()
+    }
+
     /// The rows that nothing is known of, each distinct one once.
     fn unknown(&self, hashes: &[u128]) -> Vec<u32> {
         let mut seen = HashSet::new();

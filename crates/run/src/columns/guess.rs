@@ -2,6 +2,9 @@
 //!
 //! Every guess says why, and is shown: a guess that nobody sees is a mistake that nobody finds.
 
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use facts_engine::Error;
 use facts_engine::population::{EncodedColumn, Table, Value};
 use facts_input::csv::is_missing_mark;
@@ -78,6 +81,8 @@ pub struct Guessed {
     pub is_context: bool,
     /// The share of the rows whose outcome follows from it, where that is nearly all.
     pub nearly_label: Option<f64>,
+    /// A value that is no number where nearly all others are, so that the column is taken for text.
+    pub odd: Option<String>,
     /// Another column that says the same, one to one, and is the better one to change.
     pub same_as: Option<String>,
 }
@@ -153,11 +158,12 @@ fn few_features(
     let Some(outcome) = outcome else {
         return;
     };
-    let explained = |place: usize| {
+    let mut explained = vec![0.0; guessed.len()];
+    for &place in &features {
         let column = table.column(&guessed[place].name);
-        column.map_or(0.0, |column| outcome.explained_by(column))
-    };
-    features.sort_by(|&a, &b| explained(b).total_cmp(&explained(a)));
+        explained[place] = column.map_or(0.0, |column| outcome.explained_by(column));
+    }
+    features.sort_by(|&a, &b| explained[b].total_cmp(&explained[a]));
     for &place in &features[MANY_FEATURES..] {
         guessed[place].is_context = true;
     }
@@ -165,21 +171,27 @@ fn few_features(
 
 /// Finds features that say the same, one to one, such as a level of education and its number.
 fn find_same(guessed: &mut [Guessed], table: &Table) {
-    for later in 1..guessed.len() {
-        let of = |guess: &Guessed| {
-            (guess.why_not.is_none() && guess.distinct > 2).then_some(guess.distinct)
-        };
-        let Some(distinct) = of(&guessed[later]) else {
+    // Columns that part the rows alike, by the hash of how they do; of those that say the same, the one
+    // that is kept.
+    let mut parting: HashMap<u64, Vec<usize>> = HashMap::new();
+    for later in 0..guessed.len() {
+        let guess = &guessed[later];
+        if guess.why_not.is_some() || guess.distinct <= 2 {
+            continue;
+        }
+        let Some(hash) = table.column(&guess.name).ok().and_then(parted) else {
             continue;
         };
-        let same = (0..later).find(|&earlier| {
-            of(&guessed[earlier]) == Some(distinct)
-                && guessed[earlier].same_as.is_none()
-                && is_one_to_one(table, &guessed[earlier].name, &guessed[later].name)
+        let alike = parting.entry(hash).or_default();
+        let same = alike.iter().position(|&earlier| {
+            guessed[earlier].distinct == guess.distinct
+                && is_one_to_one(table, &guessed[earlier].name, &guess.name)
         });
-        let Some(earlier) = same else {
+        let Some(same) = same else {
+            alike.push(later);
             continue;
         };
+        let earlier = alike[same];
         // Numbers have an order, which categories lack.
         let is_text = guessed[earlier].guess == Guess::Categorical;
         let (one, other) = if is_text {
@@ -187,8 +199,28 @@ fn find_same(guessed: &mut [Guessed], table: &Table) {
         } else {
             (later, earlier)
         };
+        alike[same] = other;
         guessed[one].same_as = Some(guessed[other].name.clone());
     }
+}
+
+/// Which rows have the same value as which, whatever the values are, as a hash; none if there are too few
+/// rows for each value to say anything about another column.
+fn parted(column: &EncodedColumn) -> Option<u64> {
+    let mut numbers = vec![None; column.column().values().len()];
+    let few = numbers.len() * 5 <= column.rows();
+    few.then(|| {
+        let mut hash = DefaultHasher::new();
+        let mut next = 0_u32;
+        for &code in column.codes() {
+            let number = numbers[code as usize].get_or_insert_with(|| {
+                next += 1;
+                next
+            });
+            number.hash(&mut hash);
+        }
+        hash.finish()
+    })
 }
 
 fn is_one_to_one(table: &Table, a: &str, b: &str) -> bool {
@@ -197,9 +229,7 @@ fn is_one_to_one(table: &Table, a: &str, b: &str) -> bool {
     };
     let mut there = vec![None; a.column().values().len()];
     let mut back = vec![None; b.column().values().len()];
-    // Numbers of which each row has one of its own say nothing about each other.
-    let few = there.len().max(back.len()) * 5 <= a.rows();
-    few && a.codes().iter().zip(b.codes()).all(|(&a, &b)| {
+    a.codes().iter().zip(b.codes()).all(|(&a, &b)| {
         *there[a as usize].get_or_insert(b) == b && *back[b as usize].get_or_insert(a) == a
     })
 }
@@ -252,6 +282,28 @@ fn against_outcome(guess: &mut Guessed, column: &EncodedColumn, label: &str, out
         guess.guess = Guess::Categorical;
         guess.is_coded = true;
     }
+}
+
+/// The value because of which a column of numbers is taken for text: at most one row in twenty holds such
+/// a value, and it stands for nothing that is missing.
+fn odd_one(
+    values: &[(String, usize)],
+    missing_codes: &[(String, usize)],
+    is_number: bool,
+) -> Option<String> {
+    let is_missing = |text: &str| missing_codes.iter().any(|(code, _)| code == text);
+    let is_numeric = |text: &str| text.trim().parse().is_ok_and(f64::is_finite);
+    let (mut numbers, mut others, mut odd) = (0, 0, None);
+    for (text, rows) in values.iter().filter(|(text, _)| !is_missing(text)) {
+        if is_numeric(text) {
+            numbers += rows;
+        } else {
+            others += rows;
+            odd = odd.or(Some(text));
+        }
+    }
+    let nearly_all = !is_number && numbers >= 20 * others.max(1);
+    odd.filter(|_| nearly_all).cloned()
 }
 
 fn unreadable(name: &str, error: &Error) -> Guessed {
@@ -314,6 +366,7 @@ fn of_column(name: &str, encoded: &EncodedColumn) -> Guessed {
         _ if values[0].1 * 5 > known * 4 => Guess::Numeric,
         _ => Guess::Binned,
     };
+    let odd = odd_one(&values, &missing_codes, is_number);
     let plain = numbers.iter().map(|(number, _)| (*number, *number));
     let plain = plain.filter(|(number, _)| !special.contains(number));
     let range = plain.reduce(|(low, high), (number, _)| (low.min(number), high.max(number)));
@@ -323,6 +376,7 @@ fn of_column(name: &str, encoded: &EncodedColumn) -> Guessed {
         guess,
         why_not: why_not.map(str::to_owned),
         is_readable: true,
+        odd,
         distinct,
         range,
         values,

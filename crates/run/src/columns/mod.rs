@@ -8,7 +8,7 @@ mod guess;
 mod knowledge;
 mod outcome;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use facts_engine::population::{
     self as engine, Bins, CostFunction, Declaration, Direction, Distance, Edges, Rules, Step,
@@ -211,9 +211,10 @@ impl<'a> Roles<'a> {
         let roles = protected.chain(label).chain(check).chain(weight);
         let roles = roles.chain(ignore).chain(context);
         let features = features.map(|name| ("features", name));
+        let known: HashSet<&String> = guessed.iter().map(|guess| &guess.name).collect();
         let mut taken: HashMap<&str, &'static str> = HashMap::new();
         for (key, name) in roles.chain(features) {
-            if !guessed.iter().any(|guess| guess.name == *name) {
+            if !known.contains(name) {
                 return Err(unknown_column(key, name, guessed));
             }
             match taken.insert(name, key) {
@@ -314,6 +315,8 @@ struct Said {
     /// How many columns could be features, if they are too many.
     of_many: usize,
     nearly_label: Vec<String>,
+    /// Each with the value because of which it is text.
+    odd: Vec<String>,
 }
 
 impl Said {
@@ -342,6 +345,7 @@ impl Said {
         [
             (why, "no feature: "),
             (missing, "taken for missing: "),
+            (some(&self.odd), "taken for text, though nearly all values are numbers; list what is none in `data.nulls` if it stands for nothing known: "),
             (coded, "taken for categories, though written as numbers, because the outcome does not follow their order: "),
             (binned.join("; "), ""),
             (of_many, ""),
@@ -382,6 +386,11 @@ impl Deciding<'_> {
                 };
                 self.role(guess, role, None);
                 continue;
+            }
+            if let Some(odd) = &guess.odd
+                && config.features.get(name).is_none_or(kind_is_open)
+            {
+                self.said.odd.push(format!("{name} (`{odd}`)"));
             }
             // A flag about a column makes it a feature; what nobody says of it is guessed.
             let flagged = config.overrides.contains_key(name);

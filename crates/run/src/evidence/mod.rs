@@ -331,7 +331,9 @@ impl Evidenced<'_> {
 fn in_short(error: &Error) -> &'static str {
     match error {
         Error::TooManyItemsets { .. } => "too many subgroups",
-        Error::TooMuchMemory { .. } | Error::TooManyRows { .. } => "too much memory",
+        Error::ItemsetsTooLarge { .. }
+        | Error::TooMuchMemory { .. }
+        | Error::TooManyRows { .. } => "too much memory",
         Error::NobodyAffected { .. } => "nobody affected",
         Error::NobodyUnaffected { .. } => "nobody unaffected",
         Error::TooFewGroups { .. } => "too few groups",

@@ -188,7 +188,8 @@ pub(crate) fn fit_on_part<'a>(
     };
     let mut notes = Vec::new();
     let left_out = table.rows() - examples.rows.len();
-    if left_out > 0 {
+    // Where small counts are suppressed, the note about rows that are shared tells of them.
+    if left_out > 0 && config.audit.suppress_below.is_none() {
         notes.push(format!(
             "{} of {} rows miss a value and were left out before the model was fitted",
             text::count(left_out as u64),

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use facts_engine::flips::{Favourable, Model};
-use facts_engine::population::Column;
+use facts_engine::population::{Column, Summary};
 use facts_models::{Fit, Headers, Input, OpenOptions, Parity, Remembering};
 use facts_report::{ModelOrigin, text};
 use tempfile::TempDir;
@@ -22,6 +22,9 @@ use crate::table::sha256;
 /// Rows that a model is asked for at a time while its answers are kept, unless the user says otherwise.
 const BATCH_ROWS: usize = 1 << 16;
 
+/// Rows that a model is asked for again whose answers were kept by an earlier run.
+const ASKED_AGAIN: usize = 100;
+
 /// A model that can be asked, and what is known about it.
 pub(crate) struct AuditedModel {
     pub(crate) model: Box<dyn Model + Send>,
@@ -32,6 +35,8 @@ pub(crate) struct AuditedModel {
     pub(crate) favourable: Option<Favourable>,
     /// Where the model's answers are kept.
     pub(crate) answers: Option<PathBuf>,
+    /// What an auditor should know about its answers.
+    pub(crate) note: Option<String>,
     /// The folder that goes with the model, if its answers are kept for this audit only.
     #[expect(dead_code, reason = "it is removed when the model goes")]
     kept: Option<TempDir>,
@@ -46,6 +51,7 @@ impl AuditedModel {
             origin,
             favourable: None,
             answers: None,
+            note: None,
             kept: None,
         }
     }
@@ -80,7 +86,7 @@ pub(crate) fn open(config: &Config, listener: &dyn Listener) -> Result<AuditedMo
     let opened = spec.open(&options)?;
     let sha256 = opened.file.as_deref().map(sha256).transpose()?;
     let mut model = opened.model;
-    let mut answers = None;
+    let (mut answers, mut note) = (None, None);
     if model.asks_for_rows()
         && let Some(path) = answers_path(config)
     {
@@ -94,7 +100,11 @@ pub(crate) fn open(config: &Config, listener: &dyn Listener) -> Result<AuditedMo
         if let Some(rows) = config.model.batch_rows {
             remembering = remembering.batch_rows(rows);
         }
+        remembering = remembering.checking(ASKED_AGAIN);
         if remembering.remembered() > 0 {
+            note = Some(format!(
+                "answers that an earlier run kept are used; up to {ASKED_AGAIN} of them were asked for again, and the model answered the same"
+            ));
             listener.note(&format!(
                 "going on with {} answers from {}",
                 text::count(remembering.remembered()),
@@ -114,6 +124,7 @@ pub(crate) fn open(config: &Config, listener: &dyn Listener) -> Result<AuditedMo
     Ok(AuditedModel {
         inputs: opened.inputs,
         answers,
+        note,
         ..AuditedModel::at_hand(model, origin)
     })
 }
@@ -199,11 +210,25 @@ impl AuditedModel {
         Ok(notes)
     }
 
+    /// What is told of how the model was fitted, without counts of fewer than k rows; the rows that are audited
+    /// are those of the people who share rows.
+    pub(crate) fn suppress(&mut self, audited: &Summary, k: u64) {
+        if let Some(training) = &mut self.origin.training {
+            let in_full = |rows: u64| rows / k.max(1) * k;
+            training.left_out = in_full(training.left_out);
+            training.train_rows = in_full(training.train_rows);
+            training.test_rows = audited.rows;
+            training.accuracy = (training.accuracy * 100.0).round() / 100.0;
+        }
+    }
+
     /// Compares the model's answers with what its original answered, row by row; a note about it.
+    /// Not `counted`, it tells no number of rows and no row.
     pub(crate) fn check_answers(
         &self,
         column: &str,
         people: &People<'_>,
+        counted: bool,
     ) -> Result<String, Failure> {
         let original = people.table.column(column);
         let original =
@@ -222,6 +247,10 @@ impl AuditedModel {
         let place = |at: u64| kept[at as usize - 1].0;
         let all = text::count(kept.iter().map(|&(row, _)| repeats[row]).sum());
         Ok(match parity.differing.first() {
+            None if !counted => format!("the model answers all rows as `{column}` says"),
+            Some(_) if !counted => format!(
+                "the model answers some rows otherwise than `{column}` says: the audit is of the model as it answers here"
+            ),
             None => format!("the model answers all {all} rows as `{column}` says"),
             Some(first) => format!(
                 "the model answers {} of {all} rows otherwise than `{column}` says, row {} first: the audit is of the model as it answers here",

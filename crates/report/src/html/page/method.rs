@@ -177,12 +177,19 @@ fn method_facts(record: &Record) -> Vec<Fact> {
     if let Some(suppression) = &audit.suppression {
         facts.push(Fact::text(
             "Small counts",
-            format!(
-                "from 1 to {} are suppressed; {} removed because a group has fewer than {} members",
-                suppression.k.saturating_sub(1),
-                several(suppression.removed as u64, "subgroup"),
-                suppression.k
-            ),
+            match suppression.removed {
+                0 => format!(
+                    "there are none from 1 to {}: every row is shared by at least {} people of a group",
+                    suppression.k.saturating_sub(1),
+                    suppression.k
+                ),
+                removed => format!(
+                    "from 1 to {} are suppressed; {} removed because a group has fewer than {} members",
+                    suppression.k.saturating_sub(1),
+                    several(removed as u64, "subgroup"),
+                    suppression.k
+                ),
+            },
         ));
     }
     facts.push(Fact::text("Made by", &record.tool));
