@@ -2,12 +2,14 @@
 
 use std::fmt::Write;
 
+use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
 
 use crate::text::visible;
 
 /// Which side the cells of a column stand on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Side {
     /// For words.
     Left,
@@ -16,7 +18,7 @@ pub enum Side {
 }
 
 /// A table of text with a heading.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Grid {
     columns: Vec<(String, Side)>,
     rows: Vec<Vec<String>>,
@@ -122,7 +124,7 @@ impl Grid {
 }
 
 /// Text as it can stand in Markdown, in a table too.
-pub(crate) fn escape(text: &str) -> String {
+pub fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     // Lines and tabs become blanks, other controls signs.
     let text = text.replace(['\n', '\r', '\t'], " ");

@@ -6,7 +6,7 @@ use facts_engine::distribution::Share;
 
 use crate::csc::Csc;
 use crate::evidence::{Followed, grids, headline, words};
-use crate::grid::escape;
+pub use crate::grid::escape;
 use crate::overview;
 use crate::report::{Report, Showing};
 use crate::text::{count, effectiveness, number, percent};

@@ -12,6 +12,7 @@ mod model;
 mod pack;
 mod reading;
 mod reproduce;
+mod serve;
 mod settings;
 mod show;
 mod showing;
@@ -34,6 +35,8 @@ pub(crate) use self::pack::{PackArgs, VerifyArgs};
 pub(crate) use self::reading::ReadingArgs;
 use self::reproduce::REPRODUCE_HELP;
 pub(crate) use self::reproduce::{ReproduceArgs, RulesArg, VariantArg};
+use self::serve::SERVE_HELP;
+pub(crate) use self::serve::ServeArgs;
 pub(crate) use self::settings::by_flags;
 pub(crate) use self::show::ShowArgs;
 pub(crate) use self::showing::{DefinitionArgs, ShowingArgs};
@@ -108,6 +111,9 @@ Examples:
   facts show result --tables                                     the two analysis tables
   facts show result --format html -o report.html                 a report to hand over")]
     Show(ShowArgs),
+    /// Ask a saved audit questions, in the browser
+    #[command(after_help = SERVE_HELP)]
+    Serve(ServeArgs),
     /// Compare saved audits: what changed by more than chance
     #[command(after_help = "\
 Both are ranked by the definitions of the old audit, unless -d names others.

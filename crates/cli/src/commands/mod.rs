@@ -9,5 +9,6 @@ pub(crate) mod explain;
 pub(crate) mod init;
 pub(crate) mod pack;
 pub(crate) mod reproduce;
+pub(crate) mod serve;
 pub(crate) mod shell;
 pub(crate) mod show;

@@ -8,8 +8,7 @@ use facts_engine::distribution::Share;
 use facts_engine::evidence::{Interval, clopper_pearson};
 use serde::Serialize;
 
-pub(crate) use self::screen::{about, people};
-pub use self::screen::{first_screen, stories, story};
+pub use self::screen::{about, first_screen, people, stories, story};
 use crate::report::Report;
 
 /// A report's answer, ready to be said.

@@ -81,7 +81,7 @@ fn lines(
 }
 
 /// What was audited, what a yes is, and who was left out.
-pub(crate) fn about(report: &Report<'_>) -> String {
+pub fn about(report: &Report<'_>) -> String {
     let record = report.record;
     let population = &record.audit.population;
     let before = record
@@ -132,7 +132,7 @@ fn style(answered: &Answered<'_>, palette: &Palette) -> Style {
 }
 
 /// Who is refused and who has a way out, by group; the first `groups` of them.
-pub(crate) fn people(answered: &Answered<'_>, groups: usize) -> Grid {
+pub fn people(answered: &Answered<'_>, groups: usize) -> Grid {
     let sureness = words::sureness(answered);
     let mut grid = Grid::new([
         ("group".to_owned(), Side::Left),

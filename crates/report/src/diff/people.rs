@@ -210,7 +210,7 @@ impl PeopleChange {
     }
 
     /// The table by group.
-    pub(crate) fn table(&self) -> Grid {
+    pub fn table(&self) -> Grid {
         self.grid()
     }
 }

@@ -66,7 +66,7 @@ impl Standing {
     }
 
     /// As a person reads it.
-    pub(super) fn words(&self) -> String {
+    pub fn words(&self) -> String {
         match self {
             Self::Unfair {
                 rank,

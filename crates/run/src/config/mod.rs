@@ -412,19 +412,23 @@ impl Config {
         if settings.is_empty() {
             return Ok(config);
         }
-        let mut table: toml::Table =
-            toml::from_str(text).map_err(|error| Failure::usage(format!("{name}: {error}")))?;
+        let mut table = table_of(name, text)?;
         for setting in settings {
             let refuse = |why: String| Failure::usage(format!("--set {setting}: {why}"));
-            let wanted = setting_table(setting).map_err(refuse)?;
-            make_room(&mut table, &wanted);
-            merge(&mut table, wanted);
+            put(&mut table, setting)?;
             // After each, so that the error names the one that is wrong.
             config = Self::deserialize(table.clone())
                 .map_err(|error| refuse(error.to_string().trim_end().replace('\n', " ")))?;
             config.locate(text);
         }
         Ok(config)
+    }
+
+    /// The text of a configuration with `KEY=VALUE` settings in it. Comments are lost.
+    pub fn text_with(name: &str, text: &str, settings: &[String]) -> Result<String, Failure> {
+        let mut table = table_of(name, text)?;
+        settings.iter().try_for_each(|one| put(&mut table, one))?;
+        toml::to_string_pretty(&table).map_err(|error| Failure::usage(format!("{name}: {error}")))
     }
 
     /// Notes the lines at which rules and waivers start: other programs point at them.
@@ -551,6 +555,20 @@ impl serde::Serialize for AsJson<'_> {
             plain => plain.serialize(serializer),
         }
     }
+}
+
+/// A configuration as a table.
+fn table_of(name: &str, text: &str) -> Result<toml::Table, Failure> {
+    toml::from_str(text).map_err(|error| Failure::usage(format!("{name}: {error}")))
+}
+
+/// Puts a `KEY=VALUE` setting into a configuration.
+fn put(table: &mut toml::Table, setting: &str) -> Result<(), Failure> {
+    let refuse = |why: String| Failure::usage(format!("--set {setting}: {why}"));
+    let wanted = setting_table(setting).map_err(refuse)?;
+    make_room(table, &wanted);
+    merge(table, wanted);
+    Ok(())
 }
 
 /// `KEY=VALUE` as a table; a value that is not TOML is taken as text.

@@ -1,0 +1,89 @@
+//! The command that gives what a view shows.
+
+use crate::desk::Source;
+
+/// A command, argument by argument.
+#[derive(Debug)]
+pub(crate) struct Command(Vec<String>);
+
+impl Command {
+    /// What shows an audit.
+    pub(crate) fn show(source: &Source) -> Self {
+        let arguments = match source {
+            Source::Saved(path) => vec!["show".to_owned(), path.clone()],
+            Source::Configured { config, settings } => {
+                let settings = settings.iter();
+                let settings = settings.flat_map(|one| ["--set".to_owned(), one.clone()]);
+                let audit = ["audit", "--config", config].map(str::to_owned);
+                audit.into_iter().chain(settings).collect()
+            }
+        };
+        Self(arguments)
+    }
+
+    /// What compares two saved audits; none if one of them is not saved.
+    pub(crate) fn diff(old: &Source, new: &Source) -> Option<Self> {
+        match (old, new) {
+            (Source::Saved(old), Source::Saved(new)) => {
+                Some(Self(vec!["diff".to_owned(), old.clone(), new.clone()]))
+            }
+            _ => None,
+        }
+    }
+
+    /// With a flag.
+    pub(crate) fn flag(mut self, flag: &str) -> Self {
+        self.0.push(flag.to_owned());
+        self
+    }
+
+    /// With a flag and its value.
+    pub(crate) fn with(self, flag: &str, value: &str) -> Self {
+        self.flag(flag).flag(value)
+    }
+}
+
+impl std::fmt::Display for Command {
+    /// As one types it into a shell.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("facts")?;
+        self.0
+            .iter()
+            .try_for_each(|one| write!(f, " {}", quoted(one)))
+    }
+}
+
+/// An argument that a shell takes as it stands.
+fn quoted(argument: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,+@".contains(c);
+    if !argument.is_empty() && argument.chars().all(plain) {
+        return argument.to_owned();
+    }
+    format!("'{}'", argument.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_can_be_typed() {
+        let saved = Source::Saved("my results".to_owned());
+        let command = Command::show(&saved)
+            .with("--where", "job = it's")
+            .flag("--passing");
+        assert_eq!(
+            command.to_string(),
+            r"facts show 'my results' --where 'job = it'\''s' --passing"
+        );
+        let configured = Source::Configured {
+            config: "facts.toml".to_owned(),
+            settings: vec!["features.age.weight=2".to_owned()],
+        };
+        assert_eq!(
+            Command::show(&configured).to_string(),
+            "facts audit --config facts.toml --set features.age.weight=2"
+        );
+        assert!(Command::diff(&saved, &configured).is_none());
+    }
+}

@@ -1,0 +1,149 @@
+//! What is pinned, as one page or as Markdown, to be handed over.
+
+use facts_report::answer::words;
+use facts_report::text::{self, Palette};
+use serde::Deserialize;
+
+use super::subgroup;
+use crate::desk::Desk;
+use crate::failure::Failed;
+use crate::http::Response;
+
+/// At most so many pins.
+const MOST: usize = 50;
+
+/// What is to be handed over.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Asked {
+    form: Form,
+    /// By which definition the subgroups are told; the usual one if none is named.
+    definition: Option<String>,
+    pins: Vec<Pin>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Form {
+    Html,
+    Markdown,
+}
+
+/// A subgroup and what the reader noted about it.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Pin {
+    predicate: String,
+    note: String,
+}
+
+/// What is told of one pin.
+struct Told {
+    predicate: String,
+    note: String,
+    /// The story, where it is one.
+    story: Option<String>,
+    /// What each group can do, as plain text.
+    csc: String,
+}
+
+/// The page, or the Markdown.
+pub(crate) fn hand_over(desk: &mut Desk<'_>, asked: &Asked) -> Result<Response, Failed> {
+    if asked.pins.len() > MOST {
+        return Err(Failed::bad(format!("at most {MOST} pins are handed over")));
+    }
+    let usual = "equal-effectiveness:micro";
+    let definition = asked.definition.as_deref().unwrap_or(usual);
+    let id = desk.column(definition)?.ranking.definition.clone();
+    let told = asked.pins.iter().map(|pin| tell(desk, &id, pin));
+    let told: Vec<Told> = told.collect::<Result<_, _>>()?;
+    let head = head(desk);
+    let (kind, name, text) = match asked.form {
+        Form::Markdown => ("text/markdown", "findings.md", markdown(&head, &told)),
+        Form::Html => ("text/html", "findings.html", html(&head, &told)),
+    };
+    let response = Response::new(200, &format!("{kind}; charset=utf-8"), text.into_bytes());
+    let disposition = format!("attachment; filename=\"{name}\"");
+    Ok(response.with("Content-Disposition", disposition))
+}
+
+/// The verdict, and then sentences that stand before everything else.
+fn head(desk: &Desk<'_>) -> (String, Vec<String>) {
+    let about = facts_report::answer::about(&desk.report);
+    match desk.report.answered() {
+        None => (desk.record.data.name.clone(), vec![about]),
+        Some(answered) => {
+            let said = vec![
+                words::headline(&answered),
+                words::reason(&answered),
+                about,
+                words::NOT_SAID.to_owned(),
+            ];
+            (words::verdict(&answered), said)
+        }
+    }
+}
+
+fn tell(desk: &mut Desk<'_>, id: &str, pin: &Pin) -> Result<Told, Failed> {
+    let place = desk.record.find(&pin.predicate, std::iter::empty())?;
+    let csc = subgroup::csc(desk, id, place)?;
+    let stories = desk.report.answered().map(|answered| answered.stories());
+    let story = stories.and_then(|stories| stories.into_iter().find(|one| one.subgroup == place));
+    Ok(Told {
+        predicate: desk.texts[place].clone(),
+        note: pin.note.chars().take(2000).collect(),
+        story: story.map(|story| story.sentence),
+        csc: text::csc(&csc, &Palette::PLAIN),
+    })
+}
+
+fn markdown(head: &(String, Vec<String>), told: &[Told]) -> String {
+    let escape = facts_report::markdown::escape;
+    let mut page = format!("# {}\n", escape(&head.0));
+    for said in &head.1 {
+        page += &format!("\n{}\n", escape(said));
+    }
+    for one in told {
+        page += &format!("\n## {}\n", escape(&one.predicate));
+        for said in one
+            .story
+            .iter()
+            .chain([&one.note])
+            .filter(|said| !said.is_empty())
+        {
+            page += &format!("\n{}\n", escape(said));
+        }
+        // Indented text is shown as it stands, whatever it contains.
+        let lines = one.csc.lines().map(|line| format!("    {line}\n"));
+        page += &format!("\n{}", lines.collect::<String>());
+    }
+    page
+}
+
+fn html(head: &(String, Vec<String>), told: &[Told]) -> String {
+    let paragraphs = |all: &mut dyn Iterator<Item = &String>| -> String {
+        let said = all.filter(|said| !said.is_empty());
+        said.map(|said| format!("<p>{}</p>", escaped(said)))
+            .collect()
+    };
+    let sections = told.iter().map(|one| {
+        format!(
+            "<section><h2>{}</h2>{}<pre>{}</pre></section>",
+            escaped(&one.predicate),
+            paragraphs(&mut one.story.iter().chain([&one.note])),
+            escaped(&one.csc)
+        )
+    });
+    format!(
+        "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\"><title>{title}</title><style>body{{font:16px/1.5 system-ui,sans-serif;max-width:46rem;margin:2rem auto;padding:0 1rem}}pre{{white-space:pre-wrap;font-size:.85em;background:#f4f5f7;padding:1rem}}section{{break-inside:avoid}}</style></head><body><h1>{title}</h1>{said}{sections}</body></html>\n",
+        title = escaped(&head.0),
+        said = paragraphs(&mut head.1.iter()),
+        sections = sections.collect::<String>(),
+    )
+}
+
+/// Text as it can stand in HTML.
+fn escaped(text: &str) -> String {
+    let text = text.replace('&', "&amp;").replace('<', "&lt;");
+    text.replace('>', "&gt;").replace('"', "&quot;")
+}

@@ -1,0 +1,159 @@
+//! An audit at a glance: the verdict, the people, what goes with the gap, the definitions.
+
+use facts_engine::answer::GroupPeople;
+use facts_engine::definitions::Definition;
+use facts_report::answer::{self, AnswerDocument, words};
+use facts_report::{Column, Grid, overview};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::command::Command;
+use crate::desk::{Desk, Source};
+use crate::failure::Failed;
+
+/// An audit at a glance.
+#[derive(Serialize)]
+struct Overview<'a> {
+    facts: Vec<(&'static str, String)>,
+    notes: Vec<&'a String>,
+    groups: &'a [facts_engine::Group],
+    yes_means: String,
+    /// What was audited, in a sentence.
+    about: String,
+    answer: Option<AnswerDocument<'a>>,
+    /// Who is refused and who has a way out, by group.
+    people: Option<Grid>,
+    /// How the least open group compares with the most open, in words.
+    ratio: Option<String>,
+    not_said: &'static str,
+    cost_unit: String,
+    /// By group: the costs of ways, and how many people have a way within each.
+    ways: Vec<Option<Vec<(f64, u64)>>>,
+    definitions: Vec<DefinitionRow>,
+    features: Vec<FeatureRow<'a>>,
+    subgroups: usize,
+    without_actions: usize,
+    /// The greatest cost of an action.
+    greatest_cost: f64,
+    alpha: f64,
+    tested: bool,
+    command: String,
+}
+
+/// One definition of an audit.
+#[derive(Serialize)]
+struct DefinitionRow {
+    id: String,
+    title: String,
+    kind: &'static str,
+    question: &'static str,
+    compares: &'static str,
+    beware: &'static str,
+    viewpoint: Option<String>,
+    phi: Option<String>,
+    budget: Option<f64>,
+    unfair: usize,
+    tested: bool,
+}
+
+/// A feature and its levels.
+#[derive(Serialize)]
+struct FeatureRow<'a> {
+    name: &'a str,
+    levels: Vec<&'a str>,
+    ordered: bool,
+    immutable: bool,
+    weight: f64,
+}
+
+pub(crate) fn overview(desk: &Desk<'_>, source: &Source) -> Result<Value, Failed> {
+    let (record, audit) = (desk.record, &desk.record.audit);
+    let answered = desk.report.answered();
+    let compared = answered.as_ref().and_then(|answered| answered.compared());
+    let ratio = answered.as_ref().zip(compared);
+    let features = audit.features.iter().map(|feature| FeatureRow {
+        name: &feature.name,
+        levels: feature
+            .levels
+            .iter()
+            .map(|level| level.label.as_str())
+            .collect(),
+        ordered: feature.is_ordered(),
+        immutable: feature.rules.immutable,
+        weight: feature.weight,
+    });
+    let costs = audit
+        .subgroups
+        .iter()
+        .filter_map(|subgroup| subgroup.cost_levels.last());
+    let overview = Overview {
+        facts: overview::facts(&desk.report),
+        notes: record.all_notes().collect(),
+        groups: &audit.groups,
+        yes_means: record.yes_means(),
+        ratio: ratio.and_then(|(answered, compared)| words::ratio(answered, &compared)),
+        ways: record
+            .answer
+            .iter()
+            .flat_map(|answer| answer.people.iter().map(ways))
+            .collect(),
+        about: answer::about(&desk.report),
+        people: (answered.as_ref()).map(|answered| answer::people(answered, usize::MAX)),
+        answer: answered.as_ref().map(|answered| answered.document()),
+        not_said: words::NOT_SAID,
+        cost_unit: words::cost_unit(audit),
+        definitions: (desk.report.columns.iter())
+            .map(|column| row(desk, column))
+            .collect(),
+        features: features.collect(),
+        subgroups: audit.subgroups.len(),
+        without_actions: audit.without_actions.len(),
+        greatest_cost: costs.copied().fold(0.0, f64::max),
+        alpha: desk.alpha(),
+        tested: record.is_tested(),
+        command: Command::show(source).to_string(),
+    };
+    serde_json::to_value(overview).map_err(|error| Failed::internal(error.to_string()))
+}
+
+/// How many people have a way within each cost.
+fn ways(people: &GroupPeople) -> Option<Vec<(f64, u64)>> {
+    let mut so_far = 0;
+    let ways = people.ways.as_ref()?.iter();
+    let ways = ways.map(|ways| {
+        so_far += ways.people;
+        (ways.cost, so_far)
+    });
+    Some(ways.collect())
+}
+
+fn row(desk: &Desk<'_>, column: &Column) -> DefinitionRow {
+    let definition: &dyn Definition = column.definition.as_ref();
+    let kind = definition.kind();
+    DefinitionRow {
+        id: column.ranking.definition.clone(),
+        title: column.ranking.title.clone(),
+        kind: kind.name,
+        question: kind.question,
+        compares: kind.compares,
+        beware: kind.beware,
+        viewpoint: definition
+            .viewpoint()
+            .map(|viewpoint| viewpoint.to_string()),
+        phi: definition.phi().map(|phi| phi.to_string()),
+        budget: definition.budget(),
+        unfair: column.ranking.unfair().len(),
+        tested: desk.report.tests(column).is_some(),
+    }
+}
+
+/// The least of an audit, to choose one by.
+pub(crate) fn title(name: &str, record: &facts_report::Record) -> Value {
+    json!({
+        "name": name,
+        "made": record.made,
+        "data": record.data.name,
+        "model": record.model.description,
+        "protected": record.protected,
+    })
+}

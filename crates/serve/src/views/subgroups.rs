@@ -1,0 +1,431 @@
+//! All subgroups by one definition: filtered, sorted, a window of rows at a time, and as points.
+
+use std::cmp::Ordering;
+use std::ops::Range;
+use std::sync::Arc;
+
+use facts_engine::evidence::Tested;
+use facts_engine::ranking::{Ranked, Ranking};
+use facts_report::evidence::words;
+use facts_report::{AskError, Choice, Report};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::command::Command;
+use super::parts::Row;
+use crate::desk::{Desk, Source};
+use crate::failure::Failed;
+use crate::http::Request;
+
+/// At most so many rows come at once.
+const MOST_ROWS: usize = 2000;
+
+/// What is asked for, checked.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Asked {
+    definition: String,
+    alpha: Option<f64>,
+    wanted: Option<String>,
+    against: Option<String>,
+    passing: bool,
+    unfair: bool,
+    people: Option<(f64, f64)>,
+    gap: Option<(f64, f64)>,
+    sort: Sort,
+    descending: bool,
+}
+
+/// What rows are sorted by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sort {
+    /// The order for people.
+    People,
+    Rank,
+    Members,
+    Predicate,
+    P,
+    /// What is compared in one group.
+    Value(usize),
+}
+
+/// Which rows of what was found are answered, and whether points are.
+#[derive(Clone, Debug)]
+pub(crate) struct Window {
+    rows: Range<usize>,
+    points: bool,
+}
+
+/// What was found.
+#[derive(Serialize)]
+struct Answer {
+    definition: String,
+    title: String,
+    alpha: f64,
+    /// Whether it is known what passes at α.
+    tested: bool,
+    /// What the tests say, in words.
+    evidence: Option<String>,
+    ranked: usize,
+    unfair: usize,
+    /// Unfair subgroups against each group.
+    against: Vec<usize>,
+    /// Unfair subgroups that pass, if that is known.
+    passing: Option<usize>,
+    /// How many subgroups the filters leave, and how many of those the brush.
+    matching: usize,
+    brushed: usize,
+    from: usize,
+    rows: Vec<Row>,
+    points: Option<Points>,
+    command: String,
+}
+
+/// Every subgroup that the filters leave, as columns of numbers.
+#[derive(Default, Serialize)]
+struct Points {
+    subgroup: Vec<usize>,
+    people: Vec<u64>,
+    /// The score, as a negative number if the second of two groups is worse off; 0 if it is fair.
+    /// Null is infinite.
+    gap: Vec<Option<f64>>,
+    /// The first of the worse-off groups; −1 if it is fair.
+    against: Vec<i32>,
+    /// 1 if it passes, 0 if it does not, −1 if that is not known.
+    passes: Vec<i8>,
+}
+
+/// A question that was asked before, and what the filters and the brush left then.
+pub(crate) type Remembered = (Asked, Arc<Matching>);
+
+/// What filters and brush leave: places in the ranking.
+pub(crate) struct Matching {
+    filtered: Vec<usize>,
+    brushed: Vec<usize>,
+}
+
+impl Asked {
+    /// Reads the parameters of a request.
+    pub(crate) fn read(request: &Request) -> Result<(Self, Window), Failed> {
+        let text = |name: &str| {
+            request
+                .parameter(name)
+                .map(str::trim)
+                .filter(|t| !t.is_empty())
+        };
+        let yes = |name: &str| text(name).is_some_and(|given| given == "1" || given == "true");
+        let definition =
+            text("definition").ok_or_else(|| Failed::bad("`definition` is missing"))?;
+        let sort = text("sort").unwrap_or("people");
+        let asked = Self {
+            definition: definition.to_owned(),
+            alpha: level(request)?,
+            wanted: text("where").map(str::to_owned),
+            against: text("against").map(str::to_owned),
+            passing: yes("passing"),
+            unfair: yes("unfair"),
+            people: span(request, "people")?,
+            gap: span(request, "gap")?,
+            sort: Sort::named(sort)
+                .ok_or_else(|| Failed::bad(format!("cannot sort by `{sort}`")))?,
+            descending: yes("descending"),
+        };
+        let whole = |name: &str, usual: usize| match text(name) {
+            None => Ok(usual),
+            Some(given) => (given.parse())
+                .map_err(|_| Failed::bad(format!("`{name}` is `{given}`, not a whole number"))),
+        };
+        let from = whole("from", 0)?;
+        let rows = from..from.saturating_add(whole("count", 100)?.min(MOST_ROWS));
+        let points = yes("points");
+        Ok((asked, Window { rows, points }))
+    }
+}
+
+/// The level α that is asked for.
+pub(crate) fn level(request: &Request) -> Result<Option<f64>, Failed> {
+    let Some(given) = request.parameter("alpha").filter(|given| !given.is_empty()) else {
+        return Ok(None);
+    };
+    let alpha = given
+        .parse()
+        .ok()
+        .filter(|alpha| *alpha > 0.0 && *alpha < 1.0);
+    let refuse = || {
+        Failed::bad(format!(
+            "`alpha` is `{given}`; give a number between 0 and 1"
+        ))
+    };
+    alpha.ok_or_else(refuse).map(Some)
+}
+
+/// Two numbers, from where to where: `20..300`; either may be `inf` or `-inf`.
+fn span(request: &Request, name: &str) -> Result<Option<(f64, f64)>, Failed> {
+    let Some(given) = request.parameter(name).filter(|given| !given.is_empty()) else {
+        return Ok(None);
+    };
+    let read = |text: &str| text.parse::<f64>().ok().filter(|number| !number.is_nan());
+    let ends = given
+        .split_once("..")
+        .and_then(|(low, high)| Some((read(low)?, read(high)?)));
+    let refuse = || Failed::bad(format!("`{name}` is `{given}`; write it as 20..300"));
+    ends.ok_or_else(refuse).map(Some)
+}
+
+impl Sort {
+    fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "people" => Self::People,
+            "rank" => Self::Rank,
+            "members" => Self::Members,
+            "predicate" => Self::Predicate,
+            "p" => Self::P,
+            _ => Self::Value(name.strip_prefix("value")?.parse().ok()?),
+        })
+    }
+}
+
+/// The score with the side it is on, for two groups.
+fn signed(ranked: &Ranked, groups: usize) -> f64 {
+    let found = &ranked.assessment;
+    match found.against.first() {
+        Some(1) if groups == 2 && found.against.len() == 1 => -found.score,
+        _ => found.score,
+    }
+}
+
+/// The id of the definition asked for, the level, and what filters and brush leave.
+fn matching(desk: &mut Desk<'_>, asked: &Asked) -> Result<(String, f64, Arc<Matching>), Failed> {
+    let id = desk.column(&asked.definition)?.ranking.definition.clone();
+    let alpha = asked.alpha.unwrap_or_else(|| desk.alpha());
+    let matching = match desk.remembered.take() {
+        Some((before, matching)) if before == *asked => matching,
+        _ => Arc::new(find(desk, asked, &id, alpha)?),
+    };
+    desk.remembered = Some((asked.clone(), Arc::clone(&matching)));
+    Ok((id, alpha, matching))
+}
+
+/// All entries that filters and brush leave, with what the tests say of them.
+pub(crate) fn entries(
+    desk: &mut Desk<'_>,
+    asked: &Asked,
+) -> Result<Vec<(Ranked, Option<Tested>)>, Failed> {
+    let (id, alpha, matching) = matching(desk, asked)?;
+    let column = desk.known(&id).ok_or_else(Failed::gone)?;
+    let tests = desk.tests(&id, alpha);
+    let entry = |&place: &usize| {
+        let ranked = &column.ranking.ranked[place];
+        let tested = tests.and_then(|tests| tests.tested.get(ranked.subgroup).copied()?);
+        (ranked.clone(), tested)
+    };
+    Ok(matching.brushed.iter().map(entry).collect())
+}
+
+/// Answers a question about all subgroups.
+pub(crate) fn subgroups(
+    desk: &mut Desk<'_>,
+    source: &Source,
+    asked: &Asked,
+    window: &Window,
+) -> Result<Value, Failed> {
+    let (id, alpha, matching) = matching(desk, asked)?;
+    let column = desk.known(&id).ok_or_else(Failed::gone)?;
+    let (audit, ranking) = (&desk.record.audit, &column.ranking);
+    let tests = desk.tests(&id, alpha);
+    let passes = |ranked: &Ranked| -> Option<bool> {
+        let tested = tests?.tested.get(ranked.subgroup)?.as_ref()?;
+        Some(ranked.rank.is_some() && tested.passes(alpha))
+    };
+    let mut against = vec![0; audit.groups.len()];
+    for ranked in ranking.unfair() {
+        ranked
+            .assessment
+            .against
+            .iter()
+            .for_each(|&g| against[g] += 1);
+    }
+    let rows = matching
+        .brushed
+        .iter()
+        .skip(window.rows.start)
+        .take(window.rows.len());
+    let row = |&place: &usize| {
+        let ranked = &ranking.ranked[place];
+        Row::new(audit, &desk.texts[ranked.subgroup], ranked, tests, alpha)
+    };
+    let own = desk
+        .report
+        .columns
+        .iter()
+        .find(|own| own.ranking.definition == id);
+    let evidence = own.filter(|_| asked.alpha.is_none_or(|alpha| alpha == desk.alpha()));
+    let answer = Answer {
+        evidence: evidence.and_then(|own| words::of_definition(&desk.report, own)),
+        title: ranking.title.clone(),
+        alpha,
+        tested: tests.is_some(),
+        ranked: ranking.ranked.len(),
+        unfair: ranking.unfair().len(),
+        passing: tests.map(|_| {
+            let unfair = ranking.unfair().iter();
+            unfair
+                .filter(|&ranked| passes(ranked) == Some(true))
+                .count()
+        }),
+        against,
+        matching: matching.filtered.len(),
+        brushed: matching.brushed.len(),
+        from: window.rows.start,
+        rows: rows.map(row).collect(),
+        points: window.points.then(|| {
+            let ranked = matching
+                .filtered
+                .iter()
+                .map(|&place| &ranking.ranked[place]);
+            points(desk, ranked, &passes)
+        }),
+        command: command(source, asked, &id).to_string(),
+        definition: id,
+    };
+    serde_json::to_value(answer).map_err(|error| Failed::internal(error.to_string()))
+}
+
+fn points<'r>(
+    desk: &Desk<'_>,
+    ranked: impl Iterator<Item = &'r Ranked>,
+    passes: &dyn Fn(&Ranked) -> Option<bool>,
+) -> Points {
+    let audit = &desk.record.audit;
+    let mut points = Points::default();
+    for ranked in ranked {
+        let gap = signed(ranked, audit.groups.len());
+        let first = ranked.assessment.against.first();
+        points.subgroup.push(ranked.subgroup);
+        points
+            .people
+            .push(audit.subgroups[ranked.subgroup].people());
+        points.gap.push(Some(gap).filter(|gap| gap.is_finite()));
+        points.against.push(first.map_or(-1, |&g| g as i32));
+        points.passes.push(passes(ranked).map_or(-1, i8::from));
+    }
+    points
+}
+
+/// Filters and sorts.
+fn find(desk: &Desk<'_>, asked: &Asked, id: &str, alpha: f64) -> Result<Matching, Failed> {
+    let audit = &desk.record.audit;
+    let column = desk.known(id).ok_or_else(Failed::gone)?;
+    let ranking = &column.ranking;
+    // Names and conditions are checked where every other form of report has them checked.
+    let choice = Choice {
+        wanted: asked.wanted.clone(),
+        against: asked.against.clone(),
+        ..Choice::default()
+    };
+    let nothing = Report::by(desk.record, Vec::new());
+    let showing = choice.showing(&nothing)?;
+    let tests = desk.tests(id, alpha);
+    if asked.passing && tests.is_none() {
+        return Err(AskError::NotTested(vec![id.to_owned()]).into());
+    }
+    let passes = |ranked: &Ranked| {
+        let tested = tests.and_then(|tests| tests.tested.get(ranked.subgroup)?.as_ref());
+        ranked.rank.is_some() && tested.is_some_and(|tested| tested.passes(alpha))
+    };
+    let stays = |ranked: &Ranked| {
+        let predicate = &audit.subgroups[ranked.subgroup].predicate;
+        let against = showing.filters.against;
+        (!asked.unfair || ranked.rank.is_some())
+            && against.is_none_or(|g| ranked.assessment.against.contains(&g))
+            && showing
+                .conditions
+                .as_ref()
+                .is_none_or(|wanted| wanted.admit(predicate))
+            && (!asked.passing || passes(ranked))
+    };
+    let places = 0..ranking.ranked.len();
+    let mut filtered: Vec<usize> = places.filter(|&p| stays(&ranking.ranked[p])).collect();
+    sort(desk, asked, ranking, &mut filtered, id, alpha);
+    let within = |span: Option<(f64, f64)>, number: f64| {
+        span.is_none_or(|(low, high)| low <= number && number <= high)
+    };
+    let brushed = filtered.iter().copied().filter(|&place| {
+        let ranked = &ranking.ranked[place];
+        let people = audit.subgroups[ranked.subgroup].people() as f64;
+        within(asked.people, people) && within(asked.gap, signed(ranked, audit.groups.len()))
+    });
+    let brushed = brushed.collect();
+    Ok(Matching { filtered, brushed })
+}
+
+/// Sorts places in a ranking; what is equal stays in order of rank.
+fn sort(
+    desk: &Desk<'_>,
+    asked: &Asked,
+    ranking: &Ranking,
+    places: &mut [usize],
+    id: &str,
+    alpha: f64,
+) {
+    let audit = &desk.record.audit;
+    let ranked = |place: usize| &ranking.ranked[place];
+    let subgroup = |place: usize| ranked(place).subgroup;
+    let tests = desk.tests(id, alpha);
+    let p = |place: usize| {
+        let tested = tests.and_then(|tests| tests.tested.get(subgroup(place))?.as_ref());
+        tested.map_or(f64::INFINITY, |tested| tested.family_wise)
+    };
+    let group = match asked.sort {
+        Sort::Value(g) => g,
+        _ => 0,
+    };
+    let value = |place| {
+        let values = &ranked(place).assessment.values;
+        values.get(group).map_or(0.0, |value| value.number())
+    };
+    let by: &dyn Fn(usize, usize) -> Ordering = match asked.sort {
+        Sort::Rank => &|a, b| a.cmp(&b),
+        Sort::Members => &|a, b| {
+            let people = |place| audit.subgroups[subgroup(place)].people();
+            people(a).cmp(&people(b))
+        },
+        Sort::Predicate => &|a, b| desk.texts[subgroup(a)].cmp(&desk.texts[subgroup(b)]),
+        Sort::P => &|a, b| p(a).total_cmp(&p(b)),
+        Sort::Value(_) => &|a, b| value(a).total_cmp(&value(b)),
+        Sort::People => {
+            let column = desk.known(id);
+            let order = column.map(|c| ranking.for_people(c.definition.as_ref(), &audit.subgroups));
+            let mut at = vec![usize::MAX; audit.subgroups.len()];
+            for (place, ranked) in order.iter().flat_map(|order| &order.ranked).enumerate() {
+                at[ranked.subgroup] = place;
+            }
+            places.sort_by_key(|&place| at[subgroup(place)]);
+            if asked.descending {
+                places.reverse();
+            }
+            return;
+        }
+    };
+    places.sort_by(|&a, &b| match asked.descending {
+        true => by(b, a),
+        false => by(a, b),
+    });
+}
+
+/// The command that lists the same findings.
+fn command(source: &Source, asked: &Asked, id: &str) -> Command {
+    let mut command = Command::show(source).with("-d", id);
+    if let Some(wanted) = &asked.wanted {
+        command = command.with("--where", wanted);
+    }
+    if let Some(against) = &asked.against {
+        command = command.with("--against", against);
+    }
+    if asked.passing {
+        command = command.flag("--passing");
+    }
+    if asked.sort == Sort::Rank {
+        command = command.with("--order", "score");
+    }
+    command.with("--top", "25")
+}

@@ -1,0 +1,117 @@
+//! The page in a real browser, used as a person uses it; what it shows is compared with the engine.
+//!
+//! `FACTS_NODE` names a `node` and `FACTS_CHROMIUM` a Chromium; run `npm ci` in
+//! `verification/browser` first. Without these variables the browser is left out, and the test says
+//! so; on CI that is a failure. Pictures are left in `target/explorer`.
+#![allow(clippy::unwrap_used, clippy::print_stderr, missing_docs)]
+
+mod support;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use facts_engine::definitions;
+use facts_report::text::{count, number, value};
+use facts_report::{Diff, Record, Report};
+use facts_serve::Subject;
+use serde_json::{Value, json};
+use support::{Server, bench, record};
+
+fn named(variable: &str) -> Option<String> {
+    let found = std::env::var(variable).ok().filter(|path| !path.is_empty());
+    if found.is_none() {
+        let is_ci = std::env::var("CI").is_ok_and(|ci| ci == "true");
+        assert!(!is_ci, "{variable} must be set on CI");
+        eprintln!("LEFT OUT: set {variable} to open the explorer in a browser");
+    }
+    found
+}
+
+/// What a table of all subgroups by a definition must say.
+fn ranked(record: &Record, id: &str) -> Value {
+    let definition = definitions::parse(id).unwrap();
+    let audit = &record.audit;
+    let ranking = audit.rank(definition.as_ref());
+    let people = ranking.for_people(definition.as_ref(), &audit.subgroups);
+    let first = people.ranked.iter().take(5).map(|one| {
+        let values = one.assessment.values.iter().map(|&one| value(one));
+        json!({
+            "predicate": audit.text(&audit.subgroups[one.subgroup].predicate),
+            "people": count(audit.subgroups[one.subgroup].people()),
+            "values": values.collect::<Vec<_>>(),
+            "score": number(one.assessment.score),
+        })
+    });
+    json!({
+        "id": id,
+        "title": ranking.title,
+        "ranked": count(ranking.ranked.len() as u64),
+        "unfair": count(ranking.unfair().len() as u64),
+        "first": first.collect::<Vec<_>>(),
+    })
+}
+
+fn expected(old: &Record, new: &Record) -> Value {
+    let report = Report::new(old).unwrap();
+    let answered = report.answered().unwrap();
+    let stories = answered.stories();
+    let diff = Diff::new(old, new, &old.definitions).unwrap();
+    let people = diff.people.as_ref().unwrap();
+    let matrix = stories.iter().map(|story| {
+        let subgroup = &old.audit.subgroups[story.subgroup];
+        let scores = report.columns.iter().map(|column| {
+            let found = column.definition.assess(subgroup).unwrap();
+            match found.against.is_empty() {
+                true => "=".to_owned(),
+                false => number(found.score),
+            }
+        });
+        scores.collect::<Vec<_>>()
+    });
+    let document = serde_json::to_value(answered.document()).unwrap();
+    json!({
+        "verdict": document["verdict_words"],
+        "headline": document["headline"],
+        "stories": stories.iter().map(|story| &story.sentence).collect::<Vec<_>>(),
+        "predicates": stories.iter().map(|story| &story.predicate).collect::<Vec<_>>(),
+        "matrix": matrix.collect::<Vec<_>>(),
+        "rankings": [
+            ranked(old, "equal-effectiveness:micro"),
+            ranked(old, "equal-cost-of-effectiveness:macro:0.3"),
+        ],
+        "slid": ranked(old, "equal-cost-of-effectiveness:macro:0.31"),
+        "trend": people.trend.words(),
+        "sentence": people.sentence(),
+    })
+}
+
+#[test]
+fn every_view_works_in_a_browser() {
+    let (Some(node), Some(chromium)) = (named("FACTS_NODE"), named("FACTS_CHROMIUM")) else {
+        return;
+    };
+    let (old, new) = (record(&[]), record(&["features.job.immutable=true"]));
+    let what_if = record(&["evidence.shuffles=99", "features.job.immutable=true"]);
+    let what_if = Report::new(&what_if).unwrap();
+    let mut told = expected(&old, &new);
+    told["whatIf"] = json!(facts_report::answer::words::headline(
+        &what_if.answered().unwrap()
+    ));
+    let saved = vec![("before".to_owned(), old), ("after".to_owned(), new)];
+    let saved = Server::start(Subject { saved, bench: None });
+    let bench = Server::start(Subject {
+        saved: Vec::new(),
+        bench: Some(bench()),
+    });
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let folder: PathBuf = root.join("target/explorer");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("expected.json"), told.to_string()).unwrap();
+    let status = Command::new(node)
+        .arg(root.join("verification/browser/explorer.mjs"))
+        .args([folder.as_os_str(), chromium.as_ref()])
+        .args([&saved.url, &bench.url])
+        .status()
+        .unwrap();
+    assert!(status.success());
+}

@@ -1,0 +1,340 @@
+//! Who is kept out, and what the server survives.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+mod support;
+
+use std::io::{Read, Write};
+use std::time::Duration;
+
+use facts_serve::{Door, Subject};
+use support::{Server, bench, record};
+
+fn server() -> Server {
+    let saved = vec![("hiring".to_owned(), record(&["evidence.shuffles=0"]))];
+    Server::start(Subject { saved, bench: None })
+}
+
+#[test]
+fn nothing_is_answered_without_the_token_or_the_cookie() {
+    let server = server();
+    let status =
+        |path: &str, headers: &[(&str, &str)]| server.send("GET", path, headers, "").status;
+    assert_eq!(status("/", &[]), 401);
+    assert_eq!(status("/explorer.js", &[]), 401);
+    assert_eq!(status("/api/session", &[]), 401);
+    assert_eq!(status("/?token=wrong", &[]), 401);
+    assert_eq!(
+        status("/api/session", &[("Authorization", "Bearer wrong")]),
+        401
+    );
+    let port = server.address.port();
+    let wrong = format!("facts-{port}=wrong");
+    assert_eq!(status("/api/session", &[("Cookie", &wrong)]), 401);
+    // The token is not the cookie: whoever reads one does not have the other.
+    let token = format!("facts-{port}={}", server.token);
+    assert_eq!(status("/api/session", &[("Cookie", &token)]), 401);
+    let cookie = server.cookie();
+    assert_eq!(status("/api/session", &[("Cookie", &cookie)]), 200);
+    assert_eq!(status("/", &[("Cookie", &cookie)]), 200);
+    assert_eq!(server.get("/api/session").status, 200);
+}
+
+#[test]
+fn the_token_is_exchanged_for_a_strict_cookie() {
+    let server = server();
+    let path = format!("/?token={}", server.token);
+    let answer = server.send("GET", &path, &[], "");
+    assert_eq!((answer.status, answer.header("Location")), (303, Some("/")));
+    let cookie = answer.header("Set-Cookie").unwrap();
+    for part in ["; HttpOnly", "; SameSite=Strict", "; Path=/"] {
+        assert!(cookie.contains(part), "{cookie}");
+    }
+    assert!(!cookie.contains(&server.token));
+}
+
+#[test]
+fn other_hosts_and_other_sites_are_refused() {
+    let server = server();
+    let cookie = server.cookie();
+    let port = server.address.port();
+    let ask = |method: &str, path: &str, headers: &[(&str, &str)]| {
+        let mut all = vec![("Cookie", cookie.as_str())];
+        all.extend(headers);
+        server.send(method, path, &all, "").status
+    };
+    // A foreign name that was made to point here, with the cookie and all.
+    let rebound = format!("attacker.example:{port}");
+    assert_eq!(ask("GET", "/api/session", &[("Host", &rebound)]), 421);
+    assert_eq!(ask("GET", "/api/session", &[("Host", "127.0.0.1")]), 421);
+    let localhost = format!("localhost:{port}");
+    assert_eq!(ask("GET", "/api/session", &[("Host", &localhost)]), 200);
+    // Another site, and another port of the same machine.
+    let own = format!("http://127.0.0.1:{port}");
+    assert_eq!(ask("GET", "/api/session", &[("Origin", &own)]), 200);
+    for origin in ["https://attacker.example", "http://127.0.0.1:1", "null"] {
+        assert_eq!(
+            ask("GET", "/api/session", &[("Origin", origin)]),
+            403,
+            "{origin}"
+        );
+        assert_eq!(
+            ask("POST", "/api/scenarios", &[("Origin", origin)]),
+            403,
+            "{origin}"
+        );
+    }
+    for site in ["cross-site", "same-site"] {
+        assert_eq!(ask("GET", "/api/session", &[("Sec-Fetch-Site", site)]), 403);
+        assert_eq!(ask("GET", "/explorer.js", &[("Sec-Fetch-Site", site)]), 403);
+        let link = [("Sec-Fetch-Site", site), ("Sec-Fetch-Mode", "navigate")];
+        assert_eq!(ask("GET", "/", &link), 200);
+        assert_eq!(ask("GET", "/api/session", &link), 403);
+    }
+    // What changes something names its origin.
+    assert_eq!(ask("POST", "/api/scenarios", &[]), 403);
+    assert_eq!(ask("DELETE", "/api/jobs/0", &[]), 403);
+    assert_eq!(ask("DELETE", "/api/jobs/0", &[("Origin", &own)]), 404);
+}
+
+#[test]
+fn every_answer_forbids_what_the_page_does_not_need() {
+    let server = server();
+    for path in ["/", "/api/session", "/api/nothing"] {
+        let answer = server.get(path);
+        let policy = answer.header("Content-Security-Policy").unwrap();
+        assert!(policy.starts_with("default-src 'none'") && !policy.contains("unsafe"));
+        assert_eq!(answer.header("X-Content-Type-Options"), Some("nosniff"));
+        assert_eq!(answer.header("Cache-Control"), Some("no-store"));
+        assert!(answer.header("Access-Control-Allow-Origin").is_none());
+    }
+}
+
+#[test]
+fn no_file_of_the_machine_is_found() {
+    let server = server();
+    for path in [
+        "/../../../../etc/passwd",
+        "/..%2f..%2fetc%2fpasswd",
+        "/%2e%2e/%2e%2e/etc/passwd",
+        "//etc/passwd",
+        "/explorer.js/../../Cargo.toml",
+        "/api/audits/../session",
+        "/api/audits/-1",
+        "/api/audits/18446744073709551616",
+        "/api/audits/0/nothing",
+    ] {
+        assert_eq!(server.get(path).status, 404, "{path}");
+    }
+}
+
+#[test]
+fn what_is_no_request_is_refused_and_the_next_is_answered() {
+    let server = server();
+    let head = |lines: &str| format!("GET / HTTP/1.1\r\n{lines}\r\n");
+    assert_eq!(server.raw(b"\x16\x03\x01\x02\x00\r\n\r\n").status, 400);
+    assert_eq!(
+        server
+            .raw(head(&format!("X: {}\r\n", "a".repeat(20_000))).as_bytes())
+            .status,
+        431
+    );
+    assert_eq!(server.raw(b"BREW / HTTP/1.1\r\n\r\n").status, 405);
+    assert_eq!(
+        server
+            .raw(b"POST /login HTTP/1.1\r\nContent-Length: 99999999\r\n\r\n")
+            .status,
+        413
+    );
+    assert_eq!(
+        server
+            .raw(b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n")
+            .status,
+        501
+    );
+    assert_eq!(server.raw(b"GET / HTTP/1.1\r\n\r\n").status, 421);
+    assert_eq!(server.get("/api/session").status, 200);
+}
+
+#[test]
+fn bad_questions_get_answers_that_say_what_is_wrong() {
+    let server = server();
+    let why = |path: &str| {
+        let answer = server.get(path);
+        assert_eq!(answer.status, 400, "{path}");
+        answer.json()["error"].as_str().unwrap().to_owned()
+    };
+    let all = "/api/audits/0/subgroups";
+    assert_eq!(why(all), "`definition` is missing");
+    let by = format!("{all}?definition=equal-effectiveness:micro");
+    assert!(why(&format!("{all}?definition=equal-choice:7")).contains('φ'));
+    assert_eq!(why(&format!("{by}&sort=luck")), "cannot sort by `luck`");
+    assert!(why(&format!("{by}&alpha=2")).starts_with("`alpha` is `2`"));
+    assert!(why(&format!("{by}&people=many")).contains("20..300"));
+    assert!(why(&format!("{by}&where=jobs%3Dclerk")).contains("did you mean `job`"));
+    assert!(why(&format!("{by}&against=Nobody")).contains("Nobody"));
+    assert!(why(&format!("{by}&passing=1")).contains("not tested"));
+    assert_eq!(
+        server.post("/api/scenarios", "{\"name\": \"x\"}").status,
+        409
+    );
+}
+
+/// Whether an answer has come as far as it says it is long.
+fn is_whole(answer: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(answer);
+    let Some((head, body)) = text.split_once("\r\n\r\n") else {
+        return false;
+    };
+    let length = head
+        .lines()
+        .find_map(|line| line.strip_prefix("Content-Length: "));
+    body.len() == length.unwrap().parse::<usize>().unwrap()
+}
+
+/// Many requests over few connections, one after another and at once.
+#[test]
+fn ten_thousand_requests_are_answered() {
+    let server = server();
+    let ask = |times: usize| {
+        let mut stream = server.connect();
+        let request = format!(
+            "GET /api/session HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\n\r\n",
+            server.address, server.token
+        );
+        for _ in 0..times {
+            stream.write_all(request.as_bytes()).unwrap();
+            let mut answer = Vec::new();
+            while !is_whole(&answer) {
+                let mut buffer = [0; 8192];
+                let read = stream.read(&mut buffer).unwrap();
+                assert!(read > 0, "the connection stays open");
+                answer.extend_from_slice(&buffer[..read]);
+            }
+            assert!(answer.starts_with(b"HTTP/1.1 200 "));
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..10 {
+            scope.spawn(|| ask(1000));
+        }
+    });
+}
+
+#[test]
+fn connections_that_never_ask_do_not_keep_others_out_for_long() {
+    let server = server();
+    let mut half_open: Vec<_> = (0..100).map(|_| server.connect()).collect();
+    for stream in &mut half_open {
+        // Those that found no place are closed already.
+        let _ = stream.write_all(b"GET / HT");
+    }
+    // Whoever has begun to ask must go on within five seconds.
+    let mut answered = false;
+    for _ in 0..100 {
+        let mut stream = server.connect();
+        let request = format!(
+            "GET / HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n",
+            server.address
+        );
+        let sent = stream.write_all(request.as_bytes());
+        let mut answer = String::new();
+        let read = sent.and_then(|()| stream.read_to_string(&mut answer));
+        answered = read.is_ok() && answer.starts_with("HTTP/1.1 401");
+        if answered {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    assert!(answered);
+    drop(half_open);
+}
+
+#[test]
+fn a_client_that_vanishes_while_an_audit_is_made_does_not_stop_it() {
+    let server = Server::start(Subject {
+        saved: Vec::new(),
+        bench: Some(bench()),
+    });
+    let mut stream = server.connect();
+    let request = format!(
+        "GET /api/jobs/0/events HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\n\r\n",
+        server.address, server.token
+    );
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut some = [0; 64];
+    assert!(stream.read(&mut some).unwrap() > 0);
+    drop(stream);
+    // The stream of events ends when the work does.
+    let all = String::from_utf8(server.get("/api/jobs/0/events").body).unwrap();
+    assert!(all.contains("\"is\":\"done\""), "{all}");
+    assert_eq!(
+        server.get("/api/session").json()["job"],
+        serde_json::Value::Null
+    );
+}
+
+#[test]
+fn a_what_if_cannot_name_a_model_or_a_file() {
+    let server = Server::start(Subject {
+        saved: Vec::new(),
+        bench: Some(bench()),
+    });
+    for setting in [
+        "model.spec=exec:touch stolen",
+        "data.path=/etc/passwd",
+        "report.out=elsewhere",
+        "train.save=elsewhere",
+        "check.baseline=x",
+        "audit.support=0.1\\nmodel.spec='exec:touch stolen'",
+    ] {
+        let body = format!("{{\"name\": \"x\", \"settings\": [\"{setting}\"]}}");
+        let answer = server.post("/api/scenarios", &body);
+        assert_eq!(answer.status, 400, "{setting}");
+        assert!(
+            answer.json()["error"]
+                .as_str()
+                .unwrap()
+                .contains("may not set"),
+            "{setting}"
+        );
+    }
+}
+
+#[test]
+fn other_machines_need_a_password() {
+    let door = Door {
+        address: "0.0.0.0:0".parse().unwrap(),
+        password: None,
+    };
+    let refused = facts_serve::serve(door, Subject::default(), &facts_run::Silent, &|_| {});
+    assert!(
+        refused
+            .unwrap_err()
+            .to_string()
+            .contains("a password is needed")
+    );
+
+    let saved = vec![("hiring".to_owned(), record(&["evidence.shuffles=0"]))];
+    let subject = Subject { saved, bench: None };
+    let server = Server::start_with(subject, Some("a long password"));
+    let page = server.send("GET", "/", &[], "");
+    assert!(String::from_utf8_lossy(&page.body).contains("type=\"password\""));
+    let origin = format!("http://{}", server.address);
+    let login = |password: &str| {
+        let body = format!("password={}", support::encoded(password));
+        server.send("POST", "/login", &[("Origin", &origin)], &body)
+    };
+    assert_eq!(login("a wrong password").status, 401);
+    let right = login("a long password");
+    assert_eq!(right.status, 303);
+    assert!(right.header("Set-Cookie").is_some());
+}
+
+#[test]
+fn it_ends_when_it_is_told_to() {
+    let mut server = server();
+    let idle = server.connect();
+    server.end();
+    assert!(std::net::TcpStream::connect(server.address).is_err());
+    drop(idle);
+}

@@ -1,0 +1,275 @@
+//! The numbers of each view are the engine's.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+mod support;
+
+use facts_engine::definitions;
+use facts_report::text::{number, value};
+use facts_report::{Diff, Record, Report};
+use facts_serve::Subject;
+use serde_json::Value;
+use support::{Server, bench, encoded, record};
+
+fn asked(records: &[Record]) -> Server {
+    let names = ["old", "new"];
+    let saved = names.iter().zip(records);
+    let saved = saved.map(|(name, record)| ((*name).to_owned(), record.clone()));
+    Server::start(Subject {
+        saved: saved.collect(),
+        bench: None,
+    })
+}
+
+fn texts(list: &Value) -> Vec<&str> {
+    list.as_array()
+        .unwrap()
+        .iter()
+        .map(|text| text.as_str().unwrap())
+        .collect()
+}
+
+#[test]
+fn the_verdict_and_the_stories_are_those_of_the_report() {
+    let record = record(&[]);
+    let server = asked(std::slice::from_ref(&record));
+    let report = Report::new(&record).unwrap();
+    let answered = report.answered().unwrap();
+    let found = server.get("/api/audits/0").json();
+    let expected = serde_json::to_value(answered.document()).unwrap();
+    assert_eq!(found["answer"], expected);
+    assert_eq!(
+        found["definitions"].as_array().unwrap().len(),
+        report.columns.len()
+    );
+    let stories = server.get("/api/audits/0/stories").json();
+    let stories = stories["stories"].as_array().unwrap().clone();
+    assert_eq!(stories.len(), answered.answer.stories.len());
+    assert!(!stories.is_empty());
+    for (story, row) in stories.iter().zip(answered.stories()) {
+        assert_eq!(story["sentence"], row.sentence);
+        let subgroup = &record.audit.subgroups[row.subgroup];
+        let own = &story["overlaps"][row.number - 1];
+        assert_eq!(own["members"], serde_json::json!(subgroup.members));
+        for (column, cell) in report
+            .columns
+            .iter()
+            .zip(story["matrix"].as_array().unwrap())
+        {
+            let found = column.definition.assess(subgroup).unwrap();
+            assert_eq!(cell["score"], number(found.score));
+            let values: Vec<String> = found.values.iter().map(|&one| value(one)).collect();
+            assert_eq!(texts(&cell["values"]), values);
+        }
+    }
+}
+
+#[test]
+fn any_definition_is_ranked_as_the_engine_ranks_it() {
+    let record = record(&[]);
+    let server = asked(std::slice::from_ref(&record));
+    for id in [
+        "equal-effectiveness:micro",
+        "equal-choice:0.55",
+        "equal-effectiveness-within-budget:micro:2.5",
+    ] {
+        let ranking = record.audit.rank(definitions::parse(id).unwrap().as_ref());
+        let path = format!("/api/audits/0/subgroups?definition={id}&points=1&count=2000");
+        let found = server.get(&format!("{path}&sort=rank")).json();
+        assert_eq!(found["unfair"], ranking.unfair().len());
+        let rows = found["rows"].as_array().unwrap();
+        assert_eq!(rows.len(), ranking.ranked.len());
+        for (row, ranked) in rows.iter().zip(&ranking.ranked) {
+            assert_eq!(row["subgroup"], ranked.subgroup);
+            assert_eq!(row["score"], number(ranked.assessment.score));
+        }
+        let definition = definitions::parse(id).unwrap();
+        let people = ranking.for_people(definition.as_ref(), &record.audit.subgroups);
+        let found = server.get(&path).json();
+        let order = found["rows"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|row| row["subgroup"].as_u64().unwrap());
+        let expected = people.ranked.iter().map(|ranked| ranked.subgroup as u64);
+        assert!(order.eq(expected), "{id}");
+        assert_eq!(
+            found["points"]["people"].as_array().unwrap().len(),
+            ranking.ranked.len()
+        );
+    }
+}
+
+#[test]
+fn rows_are_filtered_brushed_and_sorted() {
+    let record = record(&[]);
+    let server = asked(std::slice::from_ref(&record));
+    let audit = &record.audit;
+    let ask = |more: &str| {
+        let path = "/api/audits/0/subgroups?definition=equal-effectiveness:micro";
+        server.get(&format!("{path}{more}&count=2000")).json()
+    };
+    let of = |found: &Value| -> Vec<usize> {
+        let rows = found["rows"].as_array().unwrap().iter();
+        rows.map(|row| row["subgroup"].as_u64().unwrap() as usize)
+            .collect()
+    };
+    let by_people = of(&ask("&sort=members&descending=1"));
+    assert!(by_people.is_sorted_by_key(|&s| std::cmp::Reverse(audit.subgroups[s].people())));
+    let some = ask("&where=job&people=0..60");
+    assert_eq!(some["brushed"].as_u64().unwrap() as usize, of(&some).len());
+    assert!(some["brushed"].as_u64() < some["matching"].as_u64());
+    for subgroup in of(&some) {
+        assert!(
+            audit
+                .text(&audit.subgroups[subgroup].predicate)
+                .contains("job = ")
+        );
+        assert!(audit.subgroups[subgroup].people() <= 60);
+    }
+    let tests = record.tests_of("equal-effectiveness:micro").unwrap();
+    for alpha in [0.05, 0.2] {
+        let passing = ask(&format!("&passing=1&alpha={alpha}"));
+        let expected = audit.rank(
+            definitions::parse("equal-effectiveness:micro")
+                .unwrap()
+                .as_ref(),
+        );
+        let expected = expected.unfair().iter().filter(|ranked| {
+            tests.tested[ranked.subgroup].is_some_and(|tested| tested.passes(alpha))
+        });
+        assert_eq!(of(&passing).len(), expected.count(), "{alpha}");
+    }
+    // What was tested at 0.2 says nothing about what would pass at 0.3.
+    assert_eq!(ask("&alpha=0.3")["tested"], false);
+    assert_eq!(ask("&alpha=0.2")["tested"], true);
+    let window = ask("&from=3&count=2");
+    assert_eq!(of(&window), of(&ask(""))[3..5]);
+}
+
+#[test]
+fn a_subgroup_knows_those_with_one_condition_less_and_more() {
+    let record = record(&[]);
+    let server = asked(std::slice::from_ref(&record));
+    let audit = &record.audit;
+    let of = |predicate: &str| {
+        let path = format!(
+            "/api/audits/0/subgroup?definition=equal-effectiveness:micro&predicate={}",
+            encoded(predicate)
+        );
+        server.get(&path).json()
+    };
+    let predicates = |list: &Value| -> Vec<String> {
+        let mut all: Vec<String> = list
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|one| one["predicate"].as_str().unwrap().to_owned())
+            .collect();
+        all.sort();
+        all
+    };
+    for subgroup in audit.subgroups.iter().take(40) {
+        let items = subgroup.predicate.items();
+        let found = of(&audit.text(&subgroup.predicate));
+        assert_eq!(
+            found["found"]["row"]["members"],
+            serde_json::json!(subgroup.members)
+        );
+        let all = audit.subgroups.iter().map(|one| &one.predicate);
+        let all: Vec<_> = all
+            .chain(audit.without_actions.iter().map(|one| &one.predicate))
+            .collect();
+        let with = |parent: bool| {
+            let one = all.iter().filter(|other| {
+                let (short, long) = if parent {
+                    (other.items(), items)
+                } else {
+                    (items, other.items())
+                };
+                short.len() + 1 == long.len() && short.iter().all(|item| long.contains(item))
+            });
+            let mut texts: Vec<String> = one.map(|other| audit.text(other)).collect();
+            if parent && items.len() == 1 {
+                texts.push(String::new());
+            }
+            texts.sort();
+            texts
+        };
+        assert_eq!(predicates(&found["parents"]), with(true));
+        assert_eq!(predicates(&found["children"]), with(false));
+    }
+    let everybody = of("");
+    assert!(everybody["found"].is_null());
+    assert!(everybody["children"].as_array().unwrap().len() > 3);
+    let rare = of("degree = university, job = manager, hours = part time, region = south");
+    assert!(rare["not_ranked"].as_str().unwrap().contains("not common"));
+}
+
+#[test]
+fn two_audits_compare_as_the_command_compares_them() {
+    let (old, new) = (record(&[]), record(&["features.job.immutable=true"]));
+    let diff = Diff::new(&old, &new, &old.definitions).unwrap();
+    let server = asked(&[old, new]);
+    for definition in &diff.definitions {
+        let path = format!("/api/compare?old=0&new=1&definition={definition}");
+        let found = server.get(&path).json();
+        let people = diff.people.as_ref().unwrap();
+        assert_eq!(found["people"]["sentence"], people.sentence());
+        for sort in found["sorts"].as_array().unwrap() {
+            let changed = diff.changed.iter().filter(|one| {
+                one.definition == *definition && serde_json::json!(one.change) == sort["change"]
+            });
+            assert_eq!(sort["count"], changed.count());
+        }
+    }
+    assert_eq!(server.get("/api/compare?old=0&new=7").status, 404);
+}
+
+#[test]
+fn a_what_if_is_the_audit_of_the_same_configuration() {
+    let server = Server::start(Subject {
+        saved: Vec::new(),
+        bench: Some(bench()),
+    });
+    let done = |job: u64| {
+        let all = server.get(&format!("/api/jobs/{job}/events")).body;
+        let all = String::from_utf8(all).unwrap();
+        assert!(all.contains("\"is\":\"done\""), "{all}");
+    };
+    done(0);
+    let body = r#"{"name": "jobs stay", "settings": ["features.job.immutable=true"]}"#;
+    let begun = server.post("/api/scenarios", body);
+    assert_eq!(begun.status, 202);
+    done(begun.json()["job"].as_u64().unwrap());
+    let expected = record(&["features.job.immutable=true", "evidence.shuffles=99"]);
+    let report = Report::new(&expected).unwrap();
+    let found = server.get("/api/audits/1").json();
+    let document = serde_json::to_value(report.answered().unwrap().document()).unwrap();
+    assert_eq!(found["answer"], document);
+    // Another definition is not tested, then is.
+    let path = "/api/audits/1/subgroups?definition=equal-choice:0.5";
+    assert_eq!(server.get(path).json()["tested"], false);
+    let asked = r#"{"definition": "equal-choice:0.5", "alpha": 0.2}"#;
+    done(
+        server.post("/api/audits/1/tests", asked).json()["job"]
+            .as_u64()
+            .unwrap(),
+    );
+    assert_eq!(server.get(path).json()["tested"], true);
+    // What is saved is the configuration with the what-if in it.
+    let text = server.get("/api/audits/1/config").body;
+    let text = String::from_utf8(text).unwrap();
+    let config = facts_run::Config::parse("facts.toml", &text, &[]).unwrap();
+    assert!(config.features["job"].immutable);
+    // A what-if that cannot be says why, and the server goes on.
+    let wrong = r#"{"name": "wrong", "settings": ["features.nothing.weight=2"]}"#;
+    let job = server.post("/api/scenarios", wrong).json()["job"]
+        .as_u64()
+        .unwrap();
+    let all = String::from_utf8(server.get(&format!("/api/jobs/{job}/events")).body).unwrap();
+    assert!(
+        all.contains("\"is\":\"failed\"") && all.contains("nothing"),
+        "{all}"
+    );
+    assert_eq!(server.get("/api/session").status, 200);
+}

@@ -1,0 +1,52 @@
+// What the reader pins and notes, kept in this browser for each audit.
+
+import { useEffect, useState } from "preact/hooks";
+
+export interface Pin {
+  predicate: string;
+  note: string;
+}
+
+const changed = "facts-pins";
+
+function key(audit: string) {
+  return `facts-pins:${audit}`;
+}
+
+function load(audit: string): Pin[] {
+  try {
+    return JSON.parse(localStorage.getItem(key(audit)) ?? "[]") as Pin[];
+  } catch {
+    return [];
+  }
+}
+
+function save(audit: string, pins: Pin[]) {
+  localStorage.setItem(key(audit), JSON.stringify(pins));
+  dispatchEvent(new Event(changed));
+}
+
+export function usePins(audit: string) {
+  const [pins, set] = useState(() => load(audit));
+  useEffect(() => {
+    const read = () => set(load(audit));
+    read();
+    addEventListener(changed, read);
+    return () => removeEventListener(changed, read);
+  }, [audit]);
+  return {
+    pins,
+    toggle(predicate: string) {
+      const has = pins.some((pin) => pin.predicate === predicate);
+      save(audit, has ? pins.filter((pin) => pin.predicate !== predicate) : [...pins, { predicate, note: "" }]);
+    },
+    annotate(predicate: string, note: string) {
+      const has = pins.some((pin) => pin.predicate === predicate);
+      const all = has ? pins : [...pins, { predicate, note }];
+      save(audit, all.map((pin) => (pin.predicate === predicate ? { ...pin, note } : pin)));
+    },
+    replace(all: Pin[]) {
+      save(audit, all);
+    },
+  };
+}

@@ -1,0 +1,207 @@
+// All subgroups as points: people across, gap upwards; a rectangle drawn over them chooses rows.
+
+import { useEffect, useRef } from "preact/hooks";
+import type { Points } from "./api";
+
+export interface Brush {
+  people: [number, number];
+  gap: [number, number];
+}
+
+const HEIGHT = 300;
+const EDGE = { left: 46, right: 14, top: 22, bottom: 30 };
+
+interface Scale {
+  x(people: number): number;
+  y(gap: number): number;
+  people(x: number): number;
+  gap(y: number): number;
+  /** The greatest finite gap; what is infinite stands beyond it. */
+  most: number;
+  signed: boolean;
+}
+
+function scale(points: Points, width: number): Scale {
+  let least = Infinity;
+  let greatest = 1;
+  for (const people of points.people) {
+    least = Math.min(least, people);
+    greatest = Math.max(greatest, people);
+  }
+  const low = Math.log10(Math.max(1, Math.min(least, greatest))) - 0.05;
+  const high = Math.max(low + 0.1, Math.log10(greatest) + 0.05);
+  let most = 0;
+  let signed = false;
+  points.gap.forEach((gap) => {
+    if (gap === null) return;
+    most = Math.max(most, Math.abs(gap));
+    signed ||= gap < 0;
+  });
+  most = (most || 1) * 1.08;
+  const right = width - EDGE.right;
+  const bottom = HEIGHT - EDGE.bottom;
+  const floor = signed ? -most : 0;
+  return {
+    x: (people) => EDGE.left + ((Math.log10(people) - low) / (high - low)) * (right - EDGE.left),
+    y: (gap) => bottom - ((gap - floor) / (most - floor)) * (bottom - EDGE.top),
+    people: (x) => 10 ** (low + ((x - EDGE.left) / (right - EDGE.left)) * (high - low)),
+    gap: (y) => floor + ((bottom - y) / (bottom - EDGE.top)) * (most - floor),
+    most,
+    signed,
+  };
+}
+
+export function Scatter({ points, brush, groups, onBrush }: {
+  points: Points;
+  brush: Brush | null;
+  groups: string[];
+  onBrush(brush: Brush | null): void;
+}) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const drawing = useRef<{ scale: Scale; image: ImageData | null } | null>(null);
+
+  useEffect(() => {
+    const element = canvas.current;
+    if (!element) return;
+    const draw = () => {
+      drawing.current = { scale: paint(element, points, groups), image: null };
+      const context = element.getContext("2d", { willReadFrequently: true });
+      if (context) drawing.current.image = context.getImageData(0, 0, element.width, element.height);
+      if (brush) outline(element, drawing.current.scale, brush);
+    };
+    draw();
+    const sized = new ResizeObserver(draw);
+    sized.observe(element);
+    const dark = matchMedia("(prefers-color-scheme: dark)");
+    dark.addEventListener("change", draw);
+    return () => {
+      sized.disconnect();
+      dark.removeEventListener("change", draw);
+    };
+  }, [points, brush, groups]);
+
+  const start = (event: PointerEvent) => {
+    const element = canvas.current;
+    const drawn = drawing.current;
+    if (!element || !drawn) return;
+    element.setPointerCapture(event.pointerId);
+    const box = element.getBoundingClientRect();
+    const from: [number, number] = [event.clientX - box.left, event.clientY - box.top];
+    const chosen = (at: PointerEvent): Brush | null => {
+      const to: [number, number] = [at.clientX - box.left, at.clientY - box.top];
+      if (Math.abs(to[0] - from[0]) < 4 && Math.abs(to[1] - from[1]) < 4) return null;
+      const rising = (a: number, b: number): [number, number] => (a < b ? [a, b] : [b, a]);
+      return {
+        people: rising(drawn.scale.people(from[0]), drawn.scale.people(to[0])),
+        gap: beyond(rising(drawn.scale.gap(from[1]), drawn.scale.gap(to[1])), drawn.scale),
+      };
+    };
+    const move = (at: PointerEvent) => {
+      const context = element.getContext("2d", { willReadFrequently: true });
+      if (context && drawn.image) context.putImageData(drawn.image, 0, 0);
+      const over = chosen(at);
+      if (over) outline(element, drawn.scale, over);
+    };
+    const end = (at: PointerEvent) => {
+      element.removeEventListener("pointermove", move);
+      element.removeEventListener("pointerup", end);
+      onBrush(chosen(at));
+    };
+    element.addEventListener("pointermove", move);
+    element.addEventListener("pointerup", end);
+  };
+
+  return (
+    <canvas
+      ref={canvas}
+      class="scatter"
+      height={HEIGHT}
+      role="img"
+      aria-label={`${points.subgroup.length} subgroups by people and gap. The fields beside it choose by numbers.`}
+      onPointerDown={start}
+    />
+  );
+}
+
+/** Infinite gaps are drawn at the edge: a rectangle that reaches it takes them in. */
+function beyond([low, high]: [number, number], { most, signed }: Scale): [number, number] {
+  return [signed && low <= -most * 0.97 ? -Infinity : low, high >= most * 0.97 ? Infinity : high];
+}
+
+function paint(element: HTMLCanvasElement, points: Points, groups: string[]): Scale {
+  const density = devicePixelRatio || 1;
+  const width = element.clientWidth || 600;
+  element.width = width * density;
+  element.height = HEIGHT * density;
+  const scaled = scale(points, width);
+  const context = element.getContext("2d", { willReadFrequently: true });
+  if (!context) return scaled;
+  context.setTransform(density, 0, 0, density, 0, 0);
+  const style = getComputedStyle(element);
+  const colour = (name: string) => style.getPropertyValue(name).trim() || "#888";
+  context.clearRect(0, 0, width, HEIGHT);
+  axes(context, scaled, width, colour, groups);
+  const faint = colour("--faint");
+  const colours = groups.map((_, g) => colour(`--g${g % 6}`));
+  // What passes is drawn last, over the rest.
+  for (const passing of [false, true]) {
+    points.people.forEach((people, place) => {
+      if ((points.passes[place] === 1) !== passing) return;
+      const against = points.against[place] ?? -1;
+      const gap = points.gap[place];
+      const side = scaled.signed && against === 1 ? -scaled.most : scaled.most;
+      const x = scaled.x(people);
+      const y = scaled.y(gap ?? side);
+      context.fillStyle = against < 0 || points.passes[place] === 0 ? faint : (colours[against] ?? faint);
+      context.fillRect(x - 1.2, y - 1.2, 2.4, 2.4);
+    });
+  }
+  return scaled;
+}
+
+function axes(context: CanvasRenderingContext2D, scaled: Scale, width: number, colour: (name: string) => string, groups: string[]) {
+  context.font = "11px system-ui, sans-serif";
+  context.fillStyle = colour("--soft");
+  context.strokeStyle = colour("--line");
+  context.lineWidth = 1;
+  const bottom = HEIGHT - EDGE.bottom;
+  context.textAlign = "center";
+  for (let power = 0; power < 9; power += 1) {
+    for (const step of [1, 3]) {
+      const people = step * 10 ** power;
+      const x = scaled.x(people);
+      if (x < EDGE.left || x > width - EDGE.right) continue;
+      context.beginPath();
+      context.moveTo(x, EDGE.top);
+      context.lineTo(x, bottom);
+      context.stroke();
+      context.fillText(people.toLocaleString("en"), x, bottom + 15);
+    }
+  }
+  context.textAlign = "right";
+  const ends = scaled.signed ? [-1, -0.5, 0, 0.5, 1] : [0, 0.5, 1];
+  for (const part of ends) {
+    const gap = (scaled.most / 1.08) * part;
+    const y = scaled.y(gap);
+    context.beginPath();
+    context.moveTo(EDGE.left, y);
+    context.lineTo(width - EDGE.right, y);
+    context.stroke();
+    context.fillText(String(Number(Math.abs(gap).toPrecision(2))), EDGE.left - 6, y + 4);
+  }
+  context.textAlign = "left";
+  context.fillText(scaled.signed ? `score: against ${groups[0]} ↑, against ${groups[1]} ↓` : "score", EDGE.left, 12);
+  context.textAlign = "right";
+  context.fillText("people", width - EDGE.right, HEIGHT - 2);
+}
+
+function outline(element: HTMLCanvasElement, scaled: Scale, brush: Brush) {
+  const context = element.getContext("2d", { willReadFrequently: true });
+  if (!context) return;
+  const clamp = (gap: number) => Math.max(scaled.signed ? -scaled.most : 0, Math.min(scaled.most, gap));
+  const [left, right] = brush.people.map((people) => scaled.x(Math.max(1, people))) as [number, number];
+  const [low, high] = brush.gap.map((gap) => scaled.y(clamp(gap))) as [number, number];
+  context.strokeStyle = getComputedStyle(element).getPropertyValue("--ink").trim() || "#000";
+  context.lineWidth = 1.5;
+  context.strokeRect(left, high, right - left, low - high);
+}

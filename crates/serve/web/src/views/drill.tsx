@@ -1,0 +1,142 @@
+// Drill-down: a subgroup, those with one condition less, and those with one more.
+
+import { useAnswer, type Neighbour, type OneSubgroup, type Overview } from "../api";
+import { change, href, kept, type Params } from "../address";
+import { Ecd } from "../charts";
+import { Asking, Command, Finding, Group, Section, Table, count } from "../parts";
+import { usePins } from "../pins";
+import { DefinitionChoice } from "./choice";
+import { query } from "../api";
+
+export function Drill({ audit, overview, params, pinKey }: {
+  audit: string;
+  overview: Overview;
+  params: Params;
+  pinKey: string;
+}) {
+  const definition = params.definition || first(overview);
+  const predicate = params.predicate ?? "";
+  const asked = { predicate, definition, alpha: params.alpha };
+  const { answer, error, asking } = useAnswer<OneSubgroup>(query(`/api/audits/${audit}/subgroup`, asked));
+  const pins = usePins(pinKey);
+  const groups = overview.groups.map((group) => group.name.trim());
+  const to = (predicate: string) => href("drill", { ...kept(params), predicate });
+  const pinned = pins.pins.some((pin) => pin.predicate === predicate);
+  return (
+    <>
+      <div class="bar">
+        <DefinitionChoice overview={overview} chosen={definition} />
+      </div>
+      <section class="card" aria-busy={asking}>
+        <nav class="crumbs" aria-label="Conditions">
+          <ol>
+            <li><a href={to("")} aria-current={predicate === "" ? "page" : undefined}>All refused people</a></li>
+            {answer?.conditions.map((condition, place) => (
+              <li>
+                <a href={to(answer.conditions.slice(0, place + 1).map((one) => one.text).join(", "))}>{condition.words}</a>
+              </li>
+            ))}
+          </ol>
+        </nav>
+        {answer && answer.conditions.length > 0 && (
+          <p class="chips">
+            {answer.conditions.map((condition) => (
+              <button type="button" class="chip" onClick={() => change({
+                predicate: answer.conditions.filter((one) => one !== condition).map((one) => one.text).join(", "),
+              })} aria-label={`Take away: ${condition.words}`}>{condition.text} <span aria-hidden="true">×</span></button>
+            ))}
+            <button type="button" aria-pressed={pinned} onClick={() => pins.toggle(predicate)}>{pinned ? "Pinned" : "Pin"}</button>
+          </p>
+        )}
+        <Asking error={error} asking={asking && !answer} />
+        {answer?.not_ranked && <p class="error">{answer.not_ranked}</p>}
+        {answer?.found && <Found found={answer.found} params={params} groups={groups} title={answer.title} />}
+        {answer && predicate === "" && <p>{overview.answer?.headline} Choose a condition to look at fewer people.</p>}
+        <Command command={answer?.command} />
+      </section>
+      {answer && (
+        <div class="columns">
+          <Section title="One condition less">
+            <Neighbours all={answer.parents} groups={groups} sign="−" to={to} />
+          </Section>
+          <Section title="One condition more">
+            <Neighbours all={answer.children} groups={groups} sign="+" to={to} />
+          </Section>
+        </div>
+      )}
+      {answer?.found && (
+        <>
+          <Section title="All definitions"><Table grid={answer.found.definitions} caption="All definitions" /></Section>
+          <Section title="All actions, and how often each works"><Table grid={answer.found.actions} caption="All actions" /></Section>
+        </>
+      )}
+    </>
+  );
+}
+
+export function first(overview: Overview): string {
+  const usual = overview.definitions.find((definition) => definition.id === "equal-effectiveness:micro");
+  return (usual ?? overview.definitions[0])?.id ?? "equal-effectiveness:micro";
+}
+
+function Found({ found, params, groups, title }: {
+  found: NonNullable<OneSubgroup["found"]>;
+  params: Params;
+  groups: string[];
+  title: string;
+}) {
+  return (
+    <div class="found">
+      <div>
+        <p class="scored"><b>{title}:</b> score <b>{found.row.score}</b>{found.row.rank !== null && `, rank ${count(found.row.rank)}`} <Finding row={found.row} groups={groups} /></p>
+        <ul class="sides">
+          {found.csc.groups.map((group, place) => (
+            <li>
+              <p><Group name={group.name.trim()} place={place} /> <b>{found.row.values[place]}</b> <span class="soft">{count(group.members)} people, {found.covered[place]} of the refused</span></p>
+              <ul class="ways">
+                {group.actions.slice(0, 5).map((action) => (
+                  <li>Make {action.change}: {action.flips === null ? "suppressed" : `turns ${count(action.flips)} of ${count(group.members)}`} <span class="soft">(cost {action.cost})</span></li>
+                ))}
+                {group.actions.length > 5 && <li class="soft">and {count(group.actions.length - 5)} more below</li>}
+              </ul>
+              {group.none && <p class="soft">{group.none}</p>}
+            </li>
+          ))}
+        </ul>
+        {found.support.map((line) => <p class="soft">{line}</p>)}
+        {found.told_by !== null && <p>Told by <a href={href("stories", kept(params))}>story {found.told_by}</a>.</p>}
+        {found.same_people && <p>The same people: <a href={href("drill", { ...kept(params), predicate: found.same_people })}>{found.same_people}</a></p>}
+      </div>
+      <Ecd curve={found.curve} />
+    </div>
+  );
+}
+
+function Neighbours({ all, groups, sign, to }: {
+  all: Neighbour[];
+  groups: string[];
+  sign: string;
+  to(predicate: string): string;
+}) {
+  if (all.length === 0) return <p class="soft">There is none that is common to all groups.</p>;
+  return (
+    <div class="scrolls tall" tabIndex={0} role="region" aria-label={sign === "+" ? "One condition more" : "One condition less"}>
+      <table class="neighbours">
+        <thead>
+          <tr><th scope="col">condition</th>{groups.map((name) => <th scope="col" class="right">{name}</th>)}<th scope="col" class="right">score</th><th scope="col">against</th><th scope="col" class="right">people</th></tr>
+        </thead>
+        <tbody>
+          {all.slice(0, 300).map((one) => (
+            <tr>
+              <th scope="row"><a href={to(one.predicate)}>{sign} {one.item}</a></th>
+              {groups.map((_, g) => <td class="right">{one.row?.values[g] ?? ""}</td>)}
+              <td class="right">{one.row?.score ?? ""}</td>
+              <td>{one.row ? <Finding row={one.row} groups={groups} /> : <span class="soft">{one.predicate === "" ? "everybody" : "no action mined"}</span>}</td>
+              <td class="right">{count(one.members.reduce((sum, people) => sum + people, 0))}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

@@ -1,0 +1,288 @@
+// Opens the explorer in a real Chromium and does with it what a person does.
+//
+// node explorer.mjs FOLDER CHROMIUM SAVED BENCH: SAVED and BENCH are addresses that `facts serve` printed,
+// of two saved audits and of a configuration; FOLDER/expected.json says what must be found. Pictures are
+// left in FOLDER. Ends with 1, and says why, if anything is wrong.
+
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import path from "node:path";
+import { chromium } from "playwright-core";
+
+const [folder, executablePath, saved, bench] = process.argv.slice(2);
+const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const expected = JSON.parse(await readFile(path.join(folder, "expected.json"), "utf8"));
+
+/** Opens a page that is watched: it may ask nobody but its server, and complain about nothing. */
+async function open(browser, address, options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, acceptDownloads: true, ...options });
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  const page = await context.newPage();
+  const { origin } = new URL(address);
+  const faults = [];
+  page.on("request", (request) => {
+    const url = request.url();
+    if (!url.startsWith(origin) && !url.startsWith("data:") && !url.startsWith(`blob:${origin}`)) faults.push(`request to ${url}`);
+  });
+  page.on("console", (message) => {
+    if (["error", "warning"].includes(message.type())) faults.push(`console: ${message.text()}`);
+  });
+  page.on("pageerror", (error) => faults.push(`error: ${error.stack}`));
+  await page.goto(address);
+  await ready(page);
+  assert.ok(!page.url().includes("token"), "the token has left the address");
+  page.assertQuiet = () => assert.deepEqual(faults, []);
+  page.go = async (hash) => {
+    await page.evaluate((to) => (location.hash = to), hash);
+    await ready(page);
+  };
+  return page;
+}
+
+async function ready(page) {
+  await page.waitForSelector("main[data-ready=yes]", { timeout: 20_000 });
+  await page.waitForFunction(() => !document.querySelector("[aria-busy=true], .asking"));
+}
+
+const plain = (text) => text.replace(/\s+/g, " ").trim();
+
+/** Rules of accessibility, and no overflow of the page itself. */
+async function isAccessible(page, what) {
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
+  const said = violations.map((one) => `${one.id}: ${one.nodes.map((node) => node.html.slice(0, 160)).slice(0, 3).join(" | ")}`);
+  assert.deepEqual(said, [], what);
+  const [wide, there] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
+  assert.ok(wide <= there, `${what} is ${wide} pixels wide in a window of ${there}`);
+}
+
+async function answer(page) {
+  await page.go("#/answer");
+  assert.equal(await page.innerText("#verdict"), expected.verdict);
+  assert.equal(await page.innerText(".headline"), expected.headline);
+}
+
+async function stories(page) {
+  await page.click("nav >> text=Stories");
+  await page.waitForSelector(".story");
+  const told = await page.$$eval(".story", (all) => all.map((story) => story.querySelector("p").textContent));
+  assert.deepEqual(told.map(plain), expected.stories.map(plain));
+  // Pinned and annotated, and so after coming back.
+  await page.locator(".story").first().getByRole("button", { name: "Pin" }).click();
+  await page.fill(".story textarea", "look at this first");
+  await page.locator(".story textarea").blur();
+  await page.reload();
+  await page.waitForSelector(".story");
+  assert.equal(await page.inputValue(".story textarea"), "look at this first");
+}
+
+async function matrix(page) {
+  await page.click("nav >> text=Definitions");
+  await page.waitForSelector(".matrix .cell");
+  const cells = await page.$$eval(".matrix tbody tr", (rows) => rows.map((row) =>
+    [...row.querySelectorAll("td")].map((cell) => cell.textContent.replace("●", "").trim())));
+  assert.deepEqual(cells, expected.matrix);
+}
+
+async function drill(page) {
+  const [predicate] = expected.predicates;
+  await page.go("#/drill");
+  await page.waitForSelector(".neighbours tbody tr");
+  assert.ok((await page.$$(".neighbours tbody tr")).length > 3, "everybody has children");
+  await page.click(".neighbours a >> nth=0");
+  await page.waitForSelector(".chip");
+  await ready(page);
+  const one = await page.$$(".chip");
+  assert.equal(one.length, 1);
+  await page.locator("section", { hasText: "One condition more" }).last().locator(".neighbours a").first().click();
+  await page.waitForFunction(() => document.querySelectorAll(".chip").length === 2);
+  const link = page.url();
+  // A chip taken away, undone, and the link sent to somebody else.
+  await page.click(".chip >> nth=0");
+  await page.waitForFunction(() => document.querySelectorAll(".chip").length === 1);
+  await page.click("text=Undo");
+  await page.waitForFunction(() => document.querySelectorAll(".chip").length === 2);
+  const other = await page.context().newPage();
+  await other.goto(link);
+  await other.waitForFunction(() => document.querySelectorAll(".chip").length === 2);
+  await other.close();
+  await page.go(`#/drill?predicate=${encodeURIComponent(predicate)}`);
+  assert.match(await page.innerText(".scored"), /score/);
+}
+
+/** The first rows of the table, in the shape of what is expected. */
+function rows(page, count) {
+  return page.$$eval(".list .row[data-subgroup]", (all, count) => all.slice(0, count).map((row) => {
+    const cells = [...row.children].map((cell) => cell.textContent.trim());
+    return { predicate: cells[1], people: cells[2], values: cells.slice(3, -3), score: cells.at(-3) };
+  }), count);
+}
+
+async function shows(page, ranking) {
+  await page.waitForFunction((title) => document.querySelector(".summary b")?.textContent === `${title}:`, ranking.title);
+  await ready(page);
+  assert.deepEqual(await rows(page, 5), ranking.first);
+  assert.ok(plain(await page.innerText(".summary")).includes(`${ranking.unfair} of ${ranking.ranked} subgroups are unfair`));
+}
+
+async function subgroups(page) {
+  await page.go("#/subgroups");
+  for (const ranking of expected.rankings) {
+    await page.selectOption(".definition select", ranking.id);
+    await shows(page, ranking);
+  }
+  // One step of the slider by keyboard: ranked again, and not tested at this value.
+  await page.focus("#phi");
+  await page.keyboard.press("ArrowRight");
+  await shows(page, expected.slid);
+  assert.match(await page.innerText("#tested"), /^Not tested at this value/);
+  await page.selectOption(".definition select", "equal-effectiveness:micro");
+  await shows(page, expected.rankings[0]);
+  // Filters, and a rectangle drawn over the points.
+  const matching = () => page.innerText("#matching");
+  const all = await matching();
+  await page.fill("#where", "job = nobody");
+  await page.keyboard.press("Enter");
+  await page.waitForSelector(".error");
+  await page.fill("#where", "job");
+  await page.keyboard.press("Enter");
+  await page.waitForFunction((all) => document.querySelector("#matching")?.innerText !== all && !document.querySelector(".error"), all);
+  await page.click("text=Clear");
+  await page.waitForFunction((all) => document.querySelector("#matching")?.innerText === all, all);
+  const box = await page.locator(".scatter").boundingBox();
+  await page.mouse.move(box.x + box.width * 0.4, box.y + 20);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * 0.9, box.y + box.height * 0.5, { steps: 5 });
+  await page.mouse.up();
+  await page.waitForFunction((all) => document.querySelector("#matching")?.innerText !== all, all);
+  assert.match(await matching(), / of /);
+  assert.ok(page.url().includes("people="), "the brush stands in the address");
+  // The end of the table is there, too.
+  await page.click("text=Clear");
+  await page.waitForFunction((all) => document.querySelector("#matching")?.innerText === all, all);
+  await page.$eval(".list", (list) => list.scrollTo(0, list.scrollHeight));
+  await page.waitForFunction((all) => document.querySelector(".list .row[data-subgroup]:last-child")?.ariaRowIndex
+    === String(Number(all.replace(/[^\d]/g, "")) + 1), all);
+  await page.click("[role=columnheader] >> text=people >> nth=1");
+  await page.waitForSelector("[aria-sort=descending]");
+  await ready(page);
+  const people = (await rows(page, 5)).map((row) => Number(row.people.replace(",", "")));
+  assert.deepEqual(people, [...people].sort((a, b) => b - a));
+}
+
+/** How long the page takes to rank again while a slider moves, in its own measure; told, not judged. */
+async function times(page) {
+  await page.go("#/subgroups?definition=equal-cost-of-effectiveness:macro:0.3");
+  const taken = await page.evaluate(async () => {
+    const taken = [];
+    for (let step = 40; step < 60; step += 1) {
+      const start = performance.now();
+      location.hash = `#/subgroups?definition=equal-cost-of-effectiveness:macro:0.${step}`;
+      await new Promise((done) => {
+        const look = () => document.querySelector(".summary b")?.textContent.includes(`0.${step === 50 ? 5 : step}`.replace(/0$/, ""))
+          ? done() : requestAnimationFrame(look);
+        look();
+      });
+      taken.push(performance.now() - start);
+    }
+    return taken.sort((a, b) => a - b);
+  });
+  console.log(`ranked again in ${taken[10].toFixed(0)} ms at the median of ${taken.length}`);
+}
+
+async function compare(page) {
+  await page.go("#/compare");
+  assert.equal(await page.innerText("#trend"), expected.trend);
+  assert.equal(plain(await page.innerText(".headline")), plain(expected.sentence));
+  const open = page.locator("details[open] button.link").first();
+  if (await open.count() === 0) await page.locator("details summary").first().click();
+  await page.locator("details[open] button.link").first().click();
+  await page.waitForSelector(".steps .line.dashed, .steps .line");
+}
+
+async function handOver(page) {
+  await page.go("#/hand-over");
+  assert.equal(await page.inputValue("textarea"), "look at this first");
+  for (const form of ["Markdown", "One page"]) {
+    const [download] = await Promise.all([page.waitForEvent("download"), page.click(`text=${form}`)]);
+    const text = await readFile(await download.path(), "utf8");
+    assert.ok(text.includes("look at this first"), form);
+  }
+  await page.click("text=Copy a link");
+  const link = await page.evaluate(() => navigator.clipboard.readText());
+  assert.ok(link.includes("look"), link);
+  await page.go("#/answer");
+  await page.click("text=Copy the command");
+  assert.match(await page.evaluate(() => navigator.clipboard.readText()), /^facts show /);
+}
+
+async function whatIf(page) {
+  await page.go("#/what-if");
+  await page.waitForFunction(() => !document.querySelector(".working"), undefined, { timeout: 60_000 });
+  await page.selectOption("[aria-label='What if job']", "immutable");
+  await page.fill("#scenario", "jobs stay");
+  await page.click("text=Audit again");
+  await page.waitForFunction(() => location.hash.includes("audit=1"), undefined, { timeout: 60_000 });
+  await page.waitForFunction(() => !document.querySelector(".working"), undefined, { timeout: 60_000 });
+  await page.go("#/answer?audit=1");
+  assert.equal(await page.innerText(".headline"), expected.whatIf);
+  await page.go("#/compare?old=0&new=1");
+  assert.ok((await page.innerText("#trend")).length > 3);
+  // What is not tested at a value is tested in the background, and filled in.
+  await page.go("#/subgroups?audit=1&definition=equal-choice:0.55");
+  await page.waitForFunction(() => / pass at /.test(document.querySelector("#tested")?.textContent ?? ""), undefined, { timeout: 60_000 });
+}
+
+async function byKeyboard(page) {
+  await page.go("#/answer");
+  await page.keyboard.press("Tab");
+  for (let presses = 0; presses < 30; presses += 1) {
+    const at = await page.evaluate(() => document.activeElement?.textContent);
+    if (at === "All subgroups") break;
+    await page.keyboard.press("Tab");
+  }
+  await page.keyboard.press("Enter");
+  await page.waitForSelector(".list");
+}
+
+const VIEWS = ["answer", "stories", "matrix", "drill", "subgroups", "compare", "hand-over"];
+
+const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
+try {
+  const page = await open(browser, saved);
+  for (const step of [answer, stories, matrix, drill, subgroups, compare, handOver, byKeyboard]) {
+    await step(page);
+    console.log(`${step.name}: as expected`);
+  }
+  // A condition that cannot be read is refused by the server, which browsers log as an error.
+  await page.context().close();
+
+  for (const [name, options] of [
+    ["wide", {}],
+    ["narrow", { viewport: { width: 390, height: 800 } }],
+    ["dark", { colorScheme: "dark" }],
+  ]) {
+    const page = await open(browser, saved, options);
+    const [predicate] = expected.predicates;
+    for (const view of VIEWS) {
+      await page.go(view === "drill" ? `#/drill?predicate=${encodeURIComponent(predicate)}` : `#/${view}`);
+      await page.waitForTimeout(150);
+      await page.screenshot({ path: path.join(folder, `${view}-${name}.png`), fullPage: true });
+      await isAccessible(page, `${view}, ${name}`);
+    }
+    page.assertQuiet();
+    await page.context().close();
+  }
+
+  const working = await open(browser, bench);
+  await whatIf(working);
+  await working.go("#/what-if");
+  await working.screenshot({ path: path.join(folder, "what-if-wide.png"), fullPage: true });
+  await isAccessible(working, "what-if");
+  await times(working);
+  working.assertQuiet();
+  console.log("whatIf: as expected");
+} finally {
+  await browser.close();
+}
