@@ -40,6 +40,7 @@ fn main() -> ExitCode {
         Command::Show(args) => commands::show::show(args, &reporter),
         Command::Serve(args) => commands::serve::serve(args, &reporter),
         Command::Reproduce(args) => commands::reproduce::reproduce(args, &reporter),
+        Command::Profiles(args) => commands::profiles::profiles(args, &reporter),
         Command::Check(args) => commands::check::check(args, &reporter),
         Command::Pack(args) => commands::pack::pack(args, &reporter),
         Command::Verify(args) => commands::pack::verify(args, &reporter),

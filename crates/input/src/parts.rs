@@ -5,7 +5,7 @@
 //! that has not is named. Folders called `key=value` give their files a column
 //! `key`, as Hive, Spark and DuckDB have it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
@@ -263,6 +263,12 @@ fn keys(parts: &[Part]) -> Result<Vec<(String, ColumnType)>, InputError> {
 }
 
 impl PartsTable {
+    /// What the part that is being read says about itself; nothing before the first batch.
+    pub fn metadata(&self) -> HashMap<String, String> {
+        let open = self.open.as_ref();
+        open.map_or_else(HashMap::new, |table| table.schema().metadata().clone())
+    }
+
     /// The parts, in the order in which they are read.
     pub fn into_parts(self) -> Vec<Part> {
         self.parts

@@ -6,6 +6,7 @@
 //! experiments are different ways to arrive at a configuration; what happens then is the same.
 
 mod audit;
+mod audited_profiles;
 pub mod columns;
 pub mod config;
 mod definitions;
@@ -21,7 +22,7 @@ mod model;
 mod outlook;
 pub mod pack;
 mod people;
-mod profiles;
+pub mod profiles;
 mod readings;
 mod run;
 pub mod saved;

@@ -76,7 +76,7 @@ pub fn outlook(
     } else {
         None
     };
-    let mut config = config.clone();
+    let mut config = table.says(config).into_owned();
     // Nothing can be said about what a model sees that nobody named.
     config.model.spec.get_or_insert(ModelSpec::Train);
     let config = &config;

@@ -17,6 +17,7 @@ use facts_report::{ModelOrigin, Record, VERSION};
 use serde_json::json;
 
 use crate::audit::{self, Audited, Expected};
+use crate::audited_profiles;
 use crate::columns::Columns;
 use crate::config::Config;
 use crate::evidence::{Evidenced, Plan};
@@ -25,7 +26,7 @@ use crate::label::Label;
 use crate::listener::Listener;
 use crate::model::{self, AuditedModel, FittedElsewhere};
 use crate::people::People;
-use crate::profiles;
+use crate::profiles::Manifest;
 use crate::readings;
 use crate::table::Table;
 
@@ -76,6 +77,7 @@ pub fn run_with(
     code: FromCode,
     listener: &dyn Listener,
 ) -> Result<(Record, Individuals), Failure> {
+    let config = &table.says(config);
     let plan = Plan::new(config)?;
     let options = audit::options(config)?;
     if table.rows() == 0 {
@@ -97,6 +99,7 @@ pub fn run_with(
         own,
         mut notes,
     } = prepare(config, table, code, listener)?.shared(config, listener)?;
+    notes.extend(table.manifest.as_deref().and_then(Manifest::note));
     let protected: Vec<&str> = config.protected.keys().map(String::as_str).collect();
     notes.extend(model.check_columns(people.population.columns(), &protected)?);
     if plan.is_some_and(|plan| plan.asks_again()) {
@@ -111,7 +114,7 @@ pub fn run_with(
     notes.extend(audited.notes.iter().cloned());
     if let Some(path) = &config.report.profiles {
         let individuals = &audited.individuals;
-        profiles::write(path, &people.population, audit, individuals, listener)?;
+        audited_profiles::write(path, &people.population, audit, individuals, listener)?;
     }
     let mut base_rates = None;
     if let Some(label) = Label::of(config, table)? {
@@ -261,7 +264,7 @@ pub fn expected(
             Some(_) => "no program is run and no server called to learn who is refused",
         }));
     }
-    let mut config = config.clone();
+    let mut config = table.says(config).into_owned();
     config.train.save = None;
     config.model.answers = None;
     config.model.check = None;

@@ -1,5 +1,7 @@
 //! Read: the table of an audit, encoded once and prepared as the configuration says.
 
+use std::borrow::Cow;
+use std::collections::HashMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -12,6 +14,7 @@ use sha2::{Digest, Sha256};
 
 use crate::config;
 use crate::failure::Failure;
+use crate::profiles::Manifest;
 
 /// A table in memory, and where it comes from.
 #[derive(Clone, Debug)]
@@ -20,6 +23,8 @@ pub struct Table {
     pub cells: population::Table,
     /// What it was called, and how to recognise it.
     pub origin: Origin,
+    /// What its files say about themselves, where they hold profiles.
+    pub manifest: Option<Box<Manifest>>,
 }
 
 /// Whether a table knows which of its rows was which. Only a model that is fitted to some of the rows
@@ -41,10 +46,12 @@ impl RowOrder {
         }
     }
 
-    fn reader(self) -> TableReader {
-        match self {
-            Self::Kept => TableReader::keeping_order(),
-            Self::Forgotten => TableReader::new(),
+    fn reader(self, manifest: Option<&Manifest>) -> TableReader {
+        match (self, manifest) {
+            // Profiles have no order to keep.
+            (_, Some(manifest)) => TableReader::counted(&manifest.count),
+            (Self::Kept, None) => TableReader::keeping_order(),
+            (Self::Forgotten, None) => TableReader::new(),
         }
     }
 }
@@ -96,17 +103,29 @@ impl Table {
         let files: Vec<PathBuf> = parts.iter().map(|part| part.path.clone()).collect();
         let files: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
         let mut rows = vec![0; parts.len()];
-        let mut reader = order.reader();
+        let mut reading: Option<(TableReader, Option<Manifest>)> = None;
+        let mut last = None;
         let read = || -> Result<Vec<Part>, Failure> {
             let mut table = facts_input::open_parts(parts, &options(data)?)?;
-            for batch in &mut table {
+            while let Some(batch) = table.next() {
                 let (part, batch) = batch?;
                 rows[part] += batch.num_rows() as u64;
-                reader.push(&batch)?;
+                if last.replace(part) != Some(part) {
+                    let name = files[part].display().to_string();
+                    let manifest = Manifest::read(&name, &table.metadata())?;
+                    match &mut reading {
+                        Some((_, all)) => merge(&name, all, manifest)?,
+                        None => reading = Some((order.reader(manifest.as_ref()), manifest)),
+                    }
+                }
+                if let Some((reader, _)) = &mut reading {
+                    reader.push(&batch)?;
+                }
             }
             Ok(table.into_parts())
         };
         let (parts, hashes) = hashing(&files, read)?;
+        let (reader, manifest) = reading.unwrap_or_else(|| (order.reader(None), None));
         let files = parts.into_iter().zip(rows).zip(hashes);
         let files = files.map(|((part, rows), sha256)| FileOrigin {
             name: part.name,
@@ -119,7 +138,12 @@ impl Table {
             files: files.collect(),
         };
         let cells = reader.finish();
-        Self { cells, origin }.prepared(data)
+        Self {
+            cells,
+            origin,
+            manifest: manifest.map(Box::new),
+        }
+        .prepared(data)
     }
 
     /// Reads bytes that are there already.
@@ -139,8 +163,10 @@ impl Table {
 
     fn from_source(source: Source, data: &config::Data, order: RowOrder) -> Result<Self, Failure> {
         let name = source.name();
-        let mut reader = order.reader();
-        for batch in facts_input::open(source, &options(data)?)? {
+        let table = facts_input::open(source, &options(data)?)?;
+        let manifest = Manifest::read(&name, table.schema().metadata())?;
+        let mut reader = order.reader(manifest.as_ref());
+        for batch in table {
             reader.push(&batch?)?;
         }
         let origin = Origin {
@@ -149,13 +175,42 @@ impl Table {
             files: Vec::new(),
         };
         let cells = reader.finish();
-        Self { cells, origin }.prepared(data)
+        Self {
+            cells,
+            origin,
+            manifest: manifest.map(Box::new),
+        }
+        .prepared(data)
     }
 
-    /// A table of rows that are there already.
+    /// A table of rows, or of profiles, that are there already.
     pub fn of(batches: &[RecordBatch], origin: Origin) -> Result<Self, Failure> {
+        let metadata = batches.first().map(|batch| batch.schema());
+        let metadata = metadata.map_or_else(HashMap::new, |schema| schema.metadata().clone());
+        if let Some(manifest) = Manifest::read(&origin.name, &metadata)? {
+            let table = Self::counted(batches, &manifest.count, origin)?;
+            let manifest = Some(Box::new(manifest));
+            return Ok(Self { manifest, ..table });
+        }
         let cells = population::Table::read(batches)?;
-        Ok(Self { cells, origin })
+        Ok(Self {
+            cells,
+            origin,
+            manifest: None,
+        })
+    }
+
+    /// A table of rows that are there already, of which a column says how many rows each stands for.
+    pub fn counted(batches: &[RecordBatch], column: &str, origin: Origin) -> Result<Self, Failure> {
+        let mut reader = TableReader::counted(column);
+        for batch in batches {
+            reader.push(batch)?;
+        }
+        Ok(Self {
+            cells: reader.finish(),
+            origin,
+            manifest: None,
+        })
     }
 
     /// The table as the configuration prepares it: rows kept, numbers cut, values replaced. Everybody
@@ -215,6 +270,14 @@ impl Table {
         Ok(())
     }
 
+    /// A configuration with what the table itself says about its columns.
+    pub(crate) fn says<'c>(&self, config: &'c config::Config) -> Cow<'c, config::Config> {
+        match &self.manifest {
+            Some(manifest) => Cow::Owned(manifest.ordered(config.clone())),
+            None => Cow::Borrowed(config),
+        }
+    }
+
     /// How many rows it has.
     pub fn rows(&self) -> usize {
         self.cells.rows()
@@ -224,6 +287,17 @@ impl Table {
     pub fn names(&self) -> Vec<&str> {
         self.cells.names().collect()
     }
+}
+
+/// Takes in what one more file says about itself: all hold profiles, or none does.
+fn merge(file: &str, all: &mut Option<Manifest>, one: Option<Manifest>) -> Result<(), Failure> {
+    let merged = match (all, one) {
+        (None, None) => Ok(()),
+        (Some(all), Some(one)) => all.merge(&one),
+        (Some(_), None) => Err("it holds rows, and the others hold profiles".to_owned()),
+        (None, Some(_)) => Err("it holds profiles, and the others hold rows".to_owned()),
+    };
+    merged.map_err(|why| Failure::data(format!("{file} is no part of this table: {why}")))
 }
 
 /// What several files are called together: by the folder or the glob, or by how many they are.

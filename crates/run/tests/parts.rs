@@ -3,7 +3,9 @@
 
 use std::path::{Path, PathBuf};
 
+use arrow_array::cast::AsArray;
 use facts_report::Record;
+use facts_run::profiles::{BinNames, Cuts, Manifest, Profiles};
 use facts_run::{Config, RowOrder, Silent, Table, run};
 
 fn hiring(file: &str) -> PathBuf {
@@ -15,14 +17,15 @@ fn hiring(file: &str) -> PathBuf {
 /// A configuration with the example's model, or with one that is fitted.
 fn config(trains: bool) -> Config {
     let model = match trains {
-        true => "[model]\nspec = \"train\"\n[label]\ncolumn = \"kept\"\nfavourable = \"yes\"\n"
-            .to_owned(),
+        true => "[model]\nspec = \"train\"\n".to_owned(),
         false => format!(
             "[model]\nspec = \"linear:{}\"\nfavourable = 1\n",
             hiring("model.json").display()
         ),
     };
-    let text = format!("{model}[protected.sex]\n[evidence]\nshuffles = 39\nresamples = 20\n");
+    let label = "[label]\ncolumn = \"kept\"\nfavourable = \"yes\"\n";
+    let text =
+        format!("{model}{label}[protected.sex]\n[evidence]\nshuffles = 39\nresamples = 20\n");
     Config::parse("the test", &text, &[]).unwrap()
 }
 
@@ -85,4 +88,137 @@ fn seven_parts_give_the_audit_of_one_file() {
             assert_eq!(audit(&parts, trains, RowOrder::Forgotten).1, expected);
         }
     }
+}
+
+/// The example as three sites have it, each in a file of its own.
+fn three_sites(folder: &Path) -> Vec<PathBuf> {
+    let text = std::fs::read_to_string(hiring("people.csv")).unwrap();
+    let (header, rows) = text.split_once('\n').unwrap();
+    let rows: Vec<&str> = rows.lines().collect();
+    let site = |site: usize| {
+        let rows = rows.iter().enumerate();
+        let rows: Vec<&str> = rows
+            .filter(|(row, _)| row * row % 3 + row % 2 == site)
+            .map(|(_, row)| *row)
+            .collect();
+        assert!(rows.len() > 50);
+        let path = folder.join(format!("site-{site}.csv"));
+        std::fs::write(&path, format!("{header}\n{}\n", rows.join("\n"))).unwrap();
+        path
+    };
+    (0..3).map(site).collect()
+}
+
+fn profiles(paths: &[PathBuf], cuts: &Cuts, suppress_below: Option<u64>) -> Profiles {
+    let mut config = config(false);
+    let years = config.overrides.entry("years".to_owned()).or_default();
+    years.quantiles = Some(3);
+    let table = Table::read_all(paths, &config.data, RowOrder::Forgotten).unwrap();
+    Profiles::of(&config, table, cuts, suppress_below, &Silent).unwrap()
+}
+
+fn written(profiles: &Profiles, path: &Path) -> PathBuf {
+    std::fs::write(path, profiles.parquet().unwrap()).unwrap();
+    path.to_owned()
+}
+
+#[test]
+fn profiles_of_three_sites_give_the_audit_of_one_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let sites = three_sites(folder.path());
+    let counted: Vec<PathBuf> = sites
+        .iter()
+        .map(|site| {
+            let profiles = profiles(std::slice::from_ref(site), &Cuts::None, None);
+            written(&profiles, &site.with_extension("parquet"))
+        })
+        .collect();
+    let merged = profiles(&counted, &Cuts::None, None);
+    assert_eq!(merged.manifest.rows, 600);
+    let merged = [written(&merged, &folder.path().join("merged.profiles"))];
+    // The rows of the sites in one file, one site after the other.
+    let one = [folder.path().join("one.csv")];
+    let texts: Vec<String> = (sites.iter())
+        .map(|site| std::fs::read_to_string(site).unwrap())
+        .collect();
+    let rows = texts.iter().map(|text| text.split_once('\n').unwrap());
+    let header = texts[0].lines().next().unwrap();
+    let rows: String = rows.map(|(_, rows)| rows).collect();
+    std::fs::write(&one[0], format!("{header}\n{rows}")).unwrap();
+    let (_, expected) = audit(&one, false, RowOrder::Kept);
+    assert_eq!(audit(&sites, false, RowOrder::Forgotten).1, expected);
+    assert_eq!(audit(&counted, false, RowOrder::Kept).1, expected);
+    assert_eq!(audit(&merged, false, RowOrder::Forgotten).1, expected);
+    // The profiles of the whole are those of the parts, to the byte.
+    let whole = profiles(&one, &Cuts::None, None);
+    assert_eq!(whole.parquet().unwrap(), std::fs::read(&merged[0]).unwrap());
+}
+
+#[test]
+fn bins_are_fixed_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let sites = three_sites(folder.path());
+    let first = profiles(&sites[..1], &Cuts::OfTable, None);
+    let first_path = written(&first, &folder.path().join("0.parquet"));
+    let cuts = Cuts::Of(Manifest::of_file(&first_path).unwrap());
+    let cut = first.manifest.columns.iter();
+    let cut: Vec<&str> = cut
+        .filter(|column| column.bins.is_some())
+        .map(|column| column.name.as_str())
+        .collect();
+    assert!(!cut.is_empty(), "the example has a number that is cut");
+    let mut counted = vec![first_path];
+    for (number, site) in (1..).zip(&sites[1..]) {
+        let profiles = profiles(std::slice::from_ref(site), &cuts, None);
+        counted.push(written(
+            &profiles,
+            &folder.path().join(format!("{number}.parquet")),
+        ));
+    }
+    let merged = profiles(&counted, &Cuts::None, None);
+    let whole = profiles(&sites, &cuts, None);
+    assert_eq!(merged.parquet().unwrap(), whole.parquet().unwrap());
+
+    // Cut elsewhere, or not at all, they do not add up.
+    let mut elsewhere = Manifest::of_file(&counted[0]).unwrap();
+    let years = elsewhere.columns.iter_mut();
+    for column in years.filter(|column| column.bins.is_some()) {
+        column.bins = Some(BinNames::new(vec![5.0]));
+    }
+    for other in [Cuts::Of(elsewhere), Cuts::None] {
+        let other = profiles(&sites[1..2], &other, None);
+        let path = written(&other, &folder.path().join("other.parquet"));
+        let paths = [counted[0].clone(), path];
+        let data = Config::default().data;
+        let read = Table::read_all(&paths, &data, RowOrder::Kept);
+        let error = read.map(|table| table.rows()).unwrap_err().to_string();
+        assert!(
+            error.contains("other.parquet is no part of this table"),
+            "{error}"
+        );
+        assert!(error.contains(cut[0]), "{error}");
+    }
+}
+
+#[test]
+fn small_profiles_are_left_out_and_said_to_be() {
+    let folder = tempfile::tempdir().unwrap();
+    let all = profiles(&[hiring("people.csv")], &Cuts::OfTable, None);
+    let some = profiles(&[hiring("people.csv")], &Cuts::OfTable, Some(4));
+    let suppressed = some.manifest.suppressed.unwrap();
+    assert!(some.manifest.rows < all.manifest.rows);
+    assert_eq!(
+        suppressed.rows.unwrap() + some.manifest.rows,
+        all.manifest.rows
+    );
+    let counts = some.batch.column(some.batch.num_columns() - 1).clone();
+    let counts = counts.as_primitive::<arrow_array::types::UInt64Type>();
+    assert!(counts.values().iter().all(|&count| count >= 4));
+    let path = written(&some, &folder.path().join("some.parquet"));
+    let read = Table::read(&path, &Config::default().data).unwrap();
+    assert_eq!(read.rows() as u64, some.manifest.rows);
+    assert_eq!(read.manifest.as_deref(), Some(&some.manifest));
+    // A number that is itself too small is not told.
+    let few = profiles(&[hiring("people.csv")], &Cuts::OfTable, Some(10_000));
+    assert_eq!(few.manifest.suppressed.unwrap().rows, None);
 }

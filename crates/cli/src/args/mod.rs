@@ -10,6 +10,7 @@ mod features;
 mod init;
 mod model;
 mod pack;
+mod profiles;
 mod reading;
 mod reproduce;
 mod serve;
@@ -32,6 +33,8 @@ pub(crate) use self::evidence::EvidenceArgs;
 pub(crate) use self::init::InitArgs;
 use self::pack::{PACK_HELP, VERIFY_HELP};
 pub(crate) use self::pack::{PackArgs, VerifyArgs};
+use self::profiles::PROFILES_HELP;
+pub(crate) use self::profiles::ProfilesArgs;
 pub(crate) use self::reading::ReadingArgs;
 use self::reproduce::REPRODUCE_HELP;
 pub(crate) use self::reproduce::{ReproduceArgs, RulesArg, VariantArg};
@@ -133,6 +136,9 @@ Examples:
     /// Check an archive that `facts pack` wrote, offline
     #[command(after_help = VERIFY_HELP)]
     Verify(VerifyArgs),
+    /// Write a table as counts of its distinct rows, or merge such counts
+    #[command(after_help = PROFILES_HELP)]
+    Profiles(ProfilesArgs),
     /// Run the paper's experiments again, and put ours beside what was printed
     #[command(after_help = REPRODUCE_HELP)]
     Reproduce(ReproduceArgs),

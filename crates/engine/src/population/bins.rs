@@ -2,7 +2,7 @@
 
 use super::Level;
 use super::column::Column;
-use super::declare::{Bins, Edges};
+use super::declare::{Bins, Edges, View};
 use crate::error::Error;
 
 /// Checked bins: ascending edges, one label a bin.
@@ -121,6 +121,17 @@ impl Cut {
             high: self.edges[self.edges.len() - 1],
         })
     }
+}
+
+/// Where bins of a number lie: the edges over numbers that are given ascending, with how many people hold
+/// each.
+pub fn edges(feature: &str, edges: &Edges, people: &[(f64, u64)]) -> Result<Vec<f64>, Error> {
+    let bins = Bins {
+        edges: edges.clone(),
+        labels: None,
+        view: View::Label,
+    };
+    Cut::new(feature, &bins, people).map(|cut| cut.edges)
 }
 
 /// Edges at i/count of the people, linearly interpolated; equal edges become one.

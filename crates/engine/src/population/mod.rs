@@ -25,6 +25,7 @@ use arrow_schema::{Field, Schema, SchemaRef};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use self::batches::BatchMaker;
+pub use self::bins::edges;
 pub(crate) use self::bins::median;
 pub use self::column::{Column, Value};
 pub use self::declare::{
@@ -34,7 +35,7 @@ pub use self::declare::{
 pub use self::levels::{Level, Levels};
 pub use self::reading::RowProfiles;
 pub use self::shared::Shared;
-pub use self::table::{EncodedColumn, Table};
+pub use self::table::{EncodedColumn, ProfileOrder, Table};
 pub use self::table_reader::TableReader;
 use crate::rows::Rows;
 

@@ -40,6 +40,16 @@ pub struct Table {
     pub(super) places: OnceLock<Arc<HashMap<String, usize>>>,
 }
 
+/// The order in which [`Table::profiles`] come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProfileOrder {
+    /// That in which they first come in the table: whatever is drawn at random from them later is drawn as
+    /// from the table.
+    AsTheyCome,
+    /// By the values of their columns: nothing is told about the order of the table.
+    ByValue,
+}
+
 /// One column of a [`Table`].
 #[derive(Clone, Debug)]
 pub struct EncodedColumn {
@@ -257,9 +267,14 @@ impl Table {
         }
     }
 
-    /// The distinct rows of some columns, in the order of their values, and in a last column how many rows
-    /// of the table each stands for.
-    pub fn profiles(&self, columns: &[&str], count: &str) -> Result<RecordBatch, Error> {
+    /// The distinct rows of some columns, and in a last column how many rows of the table each stands for;
+    /// in the order in which they first come, or by their values.
+    pub fn profiles(
+        &self,
+        columns: &[&str],
+        count: &str,
+        order: ProfileOrder,
+    ) -> Result<RecordBatch, Error> {
         let columns: Vec<&EncodedColumn> = columns
             .iter()
             .map(|name| self.column(name))
@@ -279,10 +294,12 @@ impl Table {
             }
             counts[number] += repeats;
         }
-        let mut order: Vec<usize> = (0..firsts.len()).collect();
-        order.sort_unstable_by(|&a, &b| distinct.row(a).cmp(distinct.row(b)));
-        let rows: Vec<usize> = order.iter().map(|&number| firsts[number]).collect();
-        let counts: UInt64Array = order.iter().map(|&number| counts[number]).collect();
+        let mut numbers: Vec<usize> = (0..firsts.len()).collect();
+        if order == ProfileOrder::ByValue {
+            numbers.sort_unstable_by(|&a, &b| distinct.row(a).cmp(distinct.row(b)));
+        }
+        let rows: Vec<usize> = numbers.iter().map(|&number| firsts[number]).collect();
+        let counts: UInt64Array = numbers.iter().map(|&number| counts[number]).collect();
         let arrays = columns.iter().map(|c| (c.column.name(), c.array(&rows)));
         let arrays = arrays.chain([(count, Arc::new(counts) as ArrayRef)]);
         // All arrays have as many values as there are distinct rows.

@@ -255,6 +255,7 @@ mod tests {
     use arrow_array::{ArrayRef, Int64Array, StringArray};
 
     use super::super::column::Value;
+    use super::super::table::ProfileOrder;
     use super::*;
 
     /// Rows of two columns; `distinct` says how many different ones there are.
@@ -348,14 +349,19 @@ mod tests {
         let mut reader = TableReader::counted("count");
         for part in parts.iter().rev() {
             let part = Table::read([part]).unwrap();
-            let profiles = part.profiles(&["text", "number"], "count").unwrap();
+            let profiles = part.profiles(&["text", "number"], "count", ProfileOrder::AsTheyCome);
+            let profiles = profiles.unwrap();
             reader.push(&profiles).unwrap();
         }
         let merged = reader.finish();
         assert_eq!((merged.rows(), merged.repeats().len()), (120, 30));
-        let all = |table: &Table| table.profiles(&["number", "text"], "count").unwrap();
-        assert_eq!(all(&merged), all(&whole));
-        let texts = merged.profiles(&["text"], "count").unwrap();
+        let by_value = |table: &Table, columns: &[&str]| {
+            let profiles = table.profiles(columns, "count", ProfileOrder::ByValue);
+            profiles.unwrap()
+        };
+        let columns = ["number", "text"];
+        assert_eq!(by_value(&merged, &columns), by_value(&whole, &columns));
+        let texts = by_value(&merged, &["text"]);
         let counts = texts.column(1).as_primitive::<UInt64Type>();
         assert_eq!(counts.values(), &[40, 40, 40]);
         assert_eq!(texts.column(0).as_string::<i32>().value(2), "c");
