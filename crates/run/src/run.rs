@@ -309,6 +309,7 @@ fn with_shared_numbers(config: &Config, table: &Table) -> Result<Option<Table>, 
     Ok(Some(Table {
         cells: table.cells.with_shared_numbers(&names, k)?,
         origin,
+        manifest: table.manifest.clone(),
     }))
 }
 
