@@ -253,10 +253,12 @@ fn check(people: &People, names: &[&str]) {
                 assert!(off <= error(p), "{id}: {} is not {p}", tested.p);
             }
         }
-        // Alone in its family, a test is corrected for nothing.
-        let off = (tested.family_wise - tested.p).abs();
-        let bounded = tested.source == Source::Bound || tested.p < 0.02;
-        assert!(bounded || off <= error(tested.p), "{id}: {tested:?}");
+        // Alone in its family, a test is corrected for nothing; but tails that do not tell apart what
+        // permutations do may make it larger, never smaller.
+        let off = tested.family_wise - tested.p;
+        assert!(off >= -1e-12, "{id}: {tested:?}");
+        let exact = tested.source == Source::Exact && tested.p >= 0.02;
+        assert!(!exact || off <= error(tested.p), "{id}: {tested:?}");
     }
 }
 

@@ -91,7 +91,7 @@ pub(crate) fn init(mut args: InitArgs, reporter: &Reporter) -> Result<ExitCode, 
     }
     files::write(&args.out, text.as_bytes(), reporter)?;
     reporter.note(&format!(
-        "wrote {}: look it over, then run `facts audit{}`",
+        "wrote {}: look it over, then run `facts audit{}`; for an audit that is handed on, add --suppress-below 10",
         args.out.display(),
         if args.out == Path::new("facts.toml") {
             String::new()
