@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from facts._answer import Story, Verdict, Why
 from facts._audit import Audit, audit, load
+from facts._compare import Comparison, Series, series
 from facts._facts import __version__, explain_config
 from facts._gate import Gate, GateFinding, RuleResult
 from facts._levels import Bin
@@ -31,6 +32,7 @@ from facts.errors import DataError, FactsError, FactsWarning, ModelError, Output
 __all__ = [
     "Audit",
     "Bin",
+    "Comparison",
     "DataError",
     "FactsError",
     "FactsWarning",
@@ -39,6 +41,7 @@ __all__ = [
     "ModelError",
     "OutputError",
     "RuleResult",
+    "Series",
     "Story",
     "UsageError",
     "Verdict",
@@ -49,4 +52,5 @@ __all__ = [
     "load",
     "on_spark",
     "profiles",
+    "series",
 ]

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar, over
 
 import numpy as np
 
-from facts import _engines, _facts, _frames, _gate, _html, _models, _plot
+from facts import _compare, _engines, _facts, _frames, _gate, _html, _models, _plot
 from facts._answer import Story, Verdict
+from facts._compare import Comparison
 from facts._config import NO_EVIDENCE, configure, hidden
 from facts._gate import Gate
 from facts._levels import of_levels
@@ -90,6 +91,7 @@ def audit(
     max_memory_mib: int | None = None,
     threads: int | None = None,
     progress: bool | Tell | None = None,
+    keep_people: bool = False,
 ) -> Any:
     """Audits whether the way out of a model's refusal is as open to one group as to another.
 
@@ -197,9 +199,11 @@ def audit(
         threads: How many threads to work with. The results are the same whatever the number.
         progress: None shows tqdm's bars where somebody can see them, True always, False never; a
             function is called with (phase, done, total).
+        keep_people: Whether to keep the people in memory, to compare the audit with another of the same
+            people (:meth:`Audit.compare`). They are never saved.
 
     Returns:
-        What was found. It holds counts only, nothing about a single person.
+        What was found. It holds counts only, nothing about a single person, unless ``keep_people``.
 
     Raises:
         UsageError: What was asked for cannot be done.
@@ -320,6 +324,7 @@ def audit(
             costs,
             rules,
             tell,
+            keep_people,
         )
     finally:
         close()
@@ -518,6 +523,12 @@ class Audit(Generic[F]):
         """Which characteristics go with the gap: global Shapley values of items, the widest first."""
         return self._frame(self._found.answer_sheet("drivers"))
 
+    @property
+    def gaps(self) -> F:
+        """How the groups of each subgroup compare: difference and ratio of the shares with a way, with their
+        intervals; how wide the gap is at most; and what is shown: unfair, fair within δ, or nothing."""
+        return self._frame(self._found.answer_sheet("gaps"))
+
     def plot_people(self, ax: Any = None) -> Any:
         """Draws, by group, the share of the refused who have a way out, with its interval."""
         return _plot.plot_people(self._answer["people"], ax)
@@ -687,9 +698,30 @@ class Audit(Generic[F]):
         answer = self._found.first_screen(False)
         return f"{answer}\n{self._found.overview(False)}"
 
-    def diff(self, older: Audit[Any], n: int = 10) -> str:
-        """Which findings appeared, vanished, grew or shrank since an older audit, in words."""
-        return self._found.diff(older._found, n, False)
+    def diff(self, older: Audit[Any], n: int = 10, *, same_people: bool = False) -> str:
+        """Which findings appeared, vanished, grew or shrank since an older audit by more than chance, in words."""
+        return str(self.compare(older, same_people=same_people, n=n))
+
+    def compare(
+        self,
+        older: Audit[Any],
+        *,
+        same_people: bool = False,
+        alpha: float | None = None,
+        n: int = 10,
+    ) -> Comparison:
+        """What changed since an older audit by more than chance.
+
+        Args:
+            older: The older audit.
+            same_people: Whether to compare two models on the same people, by those whose answer changed:
+                that shows smaller changes. Both audits must be made with ``keep_people=True``, of the same
+                table. Without it the audits are compared as two samples.
+            alpha: How often, at most, chance alone may be said to have changed anything. Default that of
+                this audit.
+            n: How many findings of each sort the words list.
+        """
+        return _compare.compare(self._found, older._found, same_people, alpha, n)
 
     def check(
         self,

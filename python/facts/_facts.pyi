@@ -101,7 +101,14 @@ class Audit:
         called: tuple[str, str],
     ) -> tuple[str, str]: ...
     def pack(self) -> bytes: ...
-    def diff(self, older: Audit, top: int, colour: bool) -> str: ...
+    def compare(
+        self,
+        older: Audit,
+        same_people: bool = False,
+        alpha: float | None = None,
+        top: int = 10,
+        colour: bool = False,
+    ) -> tuple[str, str]: ...
     def counts(
         self,
     ) -> list[
@@ -125,6 +132,13 @@ def audit(
     progress: Callable[[str, int, int], object] | None = None,
     keep_individuals: bool = False,
 ) -> Audit: ...
+def series(
+    audits: Sequence[Audit],
+    names: Sequence[str],
+    alpha: float | None = None,
+    top: int = 10,
+    colour: bool = False,
+) -> tuple[str, str]: ...
 def load(path: str) -> Audit: ...
 def read_config(path: str) -> str: ...
 def explain_config() -> str: ...

@@ -7,6 +7,7 @@
 pub mod gate;
 pub mod peers;
 pub mod reference;
+pub mod retrained;
 pub mod simulation;
 
 use std::io::{Cursor, Read};

@@ -41,9 +41,9 @@ pub const DEFINITIONS: [&str; 14] = [
 /// The subgroup that is fixed before anybody is made up, and in which effects are planted.
 pub const FIXED: &str = "job = none";
 
-const AREAS: [&str; 4] = ["north", "east", "south", "west"];
-const JOBS: [&str; 4] = ["none", "clerk", "expert", "chief"];
-const TRAININGS: [&str; 3] = ["school", "college", "university"];
+pub(crate) const AREAS: [&str; 4] = ["north", "east", "south", "west"];
+pub(crate) const JOBS: [&str; 4] = ["none", "clerk", "expert", "chief"];
+pub(crate) const TRAININGS: [&str; 3] = ["school", "college", "university"];
 
 /// The level at which all is tested.
 pub const ALPHA: f64 = 0.05;
@@ -235,10 +235,10 @@ pub fn answers(rows: &RecordBatch) -> Vec<bool> {
 }
 
 /// Pseudo-random numbers for making people up: SplitMix64.
-struct Draw(u64);
+pub(crate) struct Draw(pub(crate) u64);
 
 impl Draw {
-    fn below(&mut self, bound: u64) -> u64 {
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut x = self.0;
         x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

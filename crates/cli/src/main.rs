@@ -44,7 +44,7 @@ fn main() -> ExitCode {
         Command::Check(args) => commands::check::check(args, &reporter),
         Command::Pack(args) => commands::pack::pack(args, &reporter),
         Command::Verify(args) => commands::pack::verify(args, &reporter),
-        Command::Diff(args) => commands::diff::diff(args),
+        Command::Diff(args) => commands::diff::diff(args, &reporter),
         Command::Completions { shell } => commands::shell::completions(shell),
         Command::Man { out } => commands::shell::manual(out, &reporter),
         Command::Explain { topic } => commands::explain::explain(topic),

@@ -443,7 +443,12 @@ fn what_a_model_answered_before_it_failed_is_not_lost() {
     let audited = |out: &str| unpacked(&folder.path().join(out).join("audit.json.gz"));
     let mut resumed = audited("result");
     let notes = std::mem::replace(&mut resumed["notes"], serde_json::json!([]));
-    assert!(notes.to_string().contains("answers that an earlier run kept"), "{notes}");
+    assert!(
+        notes
+            .to_string()
+            .contains("answers that an earlier run kept"),
+        "{notes}"
+    );
     assert_eq!(resumed, audited("from-scratch"));
     // Once the audit is written the answers are not needed any more.
     assert!(!folder.path().join("result/answers").exists());

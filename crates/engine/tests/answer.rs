@@ -12,7 +12,9 @@ mod slow_adapter;
 use std::cell::Cell;
 use std::collections::BTreeSet;
 
-use facts_engine::answer::{Answer, Compared, DELTA, GroupPeople, Reasons, Verdict, answer};
+use facts_engine::answer::{
+    Answer, Compared, DELTA, GroupPeople, Reasons, Verdict, answer, subgroup_gaps,
+};
 use facts_engine::definitions::{Definition, parse};
 use facts_engine::distribution::Share;
 use facts_engine::evidence::{Evidence, Gathering, Source, Tested, Tests};
@@ -20,9 +22,12 @@ use facts_engine::{Audit, Watch, audit_with_individuals};
 use proptest::prelude::*;
 use proptest::test_runner::{RngSeed, TestRunner};
 
-use crate::slow::answer::{Answer as SlowAnswer, Question, mean, median, open, wilson};
+use crate::slow::answer::{
+    Answer as SlowAnswer, Question, gap_at_least, mean, median, open, wilson,
+};
 use crate::slow::case::{Case, Person};
 use crate::slow::decimal::Share as SlowShare;
+use crate::slow::ecd::Viewpoint as SlowViewpoint;
 use crate::slow::generate::cases;
 use crate::slow::population::Population;
 use crate::slow_adapter::{model, options, population};
@@ -255,6 +260,7 @@ fn the_answer_is_that_of_the_slow_reference() {
         assert_same_reasons(&asked, &fast, &slow);
         assert_same_drivers(&asked, &fast, &slow);
         assert_same_verdict(&fast, &slow, &question);
+        assert_same_bounds(&fast.audit, &audit);
         see(&seen, &asked, &fast);
         Ok(())
     };
@@ -277,6 +283,40 @@ fn the_answer_is_that_of_the_slow_reference() {
         ] {
             assert!(cell.get() >= least, "only {} {what}", cell.get());
         }
+    }
+}
+
+/// Bounds of gaps are those of the shares counted one person after the other.
+fn assert_same_bounds(fast: &Audit, slow: &slow::SlowAudit) {
+    // The normal distribution's quantile at 0.95.
+    const Z: f64 = 1.644_853_626_951_472_7;
+    let gaps = subgroup_gaps(fast, 0.05);
+    assert_eq!(gaps.len(), fast.subgroups.len());
+    for (subgroup, gap) in fast.subgroups.iter().zip(gaps) {
+        let Some(gap) = gap else {
+            assert!(fast.suppression.is_some());
+            continue;
+        };
+        let text = fast.text(&subgroup.predicate);
+        let mut all = slow.subgroups.iter();
+        let same = all.find(|other| other.text == text).unwrap();
+        let groups = 0..fast.groups.len();
+        let (mut bound, mut widest) = (0.0_f64, 0.0_f64);
+        for level in 0..same.cost_levels.len() {
+            let ecd = |g| same.ecd_at_level(SlowViewpoint::Micro, g, level);
+            for (a, b) in groups
+                .clone()
+                .flat_map(|a| groups.clone().map(move |b| (a, b)))
+            {
+                if a != b {
+                    bound = bound.max(-gap_at_least(ecd(b), ecd(a), Z));
+                    widest = widest.max(ecd(a).value() - ecd(b).value());
+                }
+            }
+        }
+        close(gap.bound_alone, bound, "bound");
+        assert!(gap.open.difference <= widest + 1e-9 && widest <= gap.bound_alone + 1e-9);
+        assert!(gap.bound_alone <= gap.bound + 1e-12);
     }
 }
 

@@ -11,7 +11,7 @@ mod slow_adapter;
 use std::collections::{BTreeMap, BTreeSet};
 
 use facts_engine::answer::{DELTA, answer};
-use facts_engine::comparison::{Comparison, Side, compare, compare_people, series};
+use facts_engine::comparison::{Comparison, Pair, Side, compare, compare_people, series};
 use facts_engine::{Audit, Individuals, Watch, audit_with_individuals};
 use proptest::prelude::*;
 use proptest::test_runner::{RngSeed, TestRunner};
@@ -41,6 +41,21 @@ fn audited(case: &Case) -> Option<(Audit, Individuals)> {
     let population = population(case).ok()?;
     let (model, options) = (model(case), options(case));
     audit_with_individuals(&population, &model, &options, Watch::nobody()).ok()
+}
+
+/// Both audits have the same profiles, since they are of the same people by the same features.
+fn pairs(case: &Case, audit: &Audit) -> Vec<Pair> {
+    let people = population(case).unwrap();
+    let pair = |profile: usize| {
+        let name = &people.groups()[people.group(profile)];
+        Some(Pair {
+            now: profile,
+            before: profile,
+            group: audit.groups.iter().position(|group| group.name == *name)?,
+            people: people.people(profile),
+        })
+    };
+    (0..people.profiles()).filter_map(pair).collect()
 }
 
 /// Who of a subgroup's affected people has a way within a cost, by row.
@@ -154,10 +169,10 @@ fn compared(
     let (Some(was), Some(is)) = (audited(old), audited(new)) else {
         return Ok(());
     };
-    let people = population(old).unwrap();
+    let pairs = pairs(old, &is.0);
     let budgets = [BUDGET];
     let (first, second) = ((&was.0, &was.1), (&is.0, &is.1));
-    let Some(paired) = compare_people(&people, first, second, &budgets, ALPHA).unwrap() else {
+    let Some(paired) = compare_people(&pairs, first, second, &budgets, ALPHA).unwrap() else {
         return Ok(());
     };
     let slow_people = [old, new].map(|case| Population::judged(case).unwrap());

@@ -208,8 +208,7 @@ fn each_verdict_has_its_people() {
     let unfair = verdict([800, 200], [200, 800]);
     assert!(matches!(unfair, Verdict::Unfair { ref against, .. } if against == &[0]));
 
-    // Large groups that are alike. Four subgroups, of one or two costs in either direction, are bounded
-    // together.
+    // Large groups that are alike. Four subgroups are bounded together.
     let Verdict::FairWithin { delta, widest } = verdict([10_000, 10_000], [10_000, 10_000]) else {
         panic!("not fair");
     };

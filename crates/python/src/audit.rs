@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use facts_engine::Individuals;
+use facts_engine::comparison::compare;
 use facts_engine::definitions;
 use facts_models::ModelSpec;
+use facts_report::diff::SeriesDiff;
 use facts_report::sheets::{self, Sheet, Shows};
 use facts_report::text::{self, Palette};
 use facts_report::{
@@ -14,8 +15,8 @@ use facts_report::{
 use facts_run::files::Files;
 use facts_run::gate::{Kept, Place, form, judge};
 use facts_run::{
-    Config, Failure, FromCode, Silent, definitions_for, files, own_definitions, paper_and_own,
-    run_with, saved,
+    Config, Failure, FromCode, Kept, Silent, compare_people, definitions_for, files,
+    own_definitions, paper_and_own, run_to_compare, run_with, saved,
 };
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
@@ -32,7 +33,8 @@ use crate::watching::{Watching, ends_programs, errands, interruptible, released}
 #[pyclass(frozen, module = "facts._facts")]
 pub(crate) struct Audit {
     record: Record,
-    individuals: Option<Individuals>,
+    /// The people behind it, if they were to be kept.
+    kept: Option<Kept>,
 }
 
 /// Audits a model on a table. `config` is a configuration as JSON, and
@@ -91,7 +93,12 @@ pub(crate) fn audit(
     };
     let watching = Watching::new(progress);
     let made = interruptible(py, &watching, (caller, errands), || {
-        run_with(&config, &table, given, &watching)
+        if keep_individuals {
+            let (record, kept) = run_to_compare(&config, &table, given, &watching)?;
+            return Ok((record, Some(kept)));
+        }
+        let (record, _) = run_with(&config, &table, given, &watching)?;
+        Ok((record, None))
     })?;
     match (raised.take(), made) {
         (Some((cause, _)), _) if ends_programs(py, &cause) => Err(cause),
@@ -107,10 +114,7 @@ pub(crate) fn audit(
             }
             Err(error)
         }
-        (_, Ok((record, individuals))) => Ok(Audit {
-            record,
-            individuals: keep_individuals.then_some(individuals),
-        }),
+        (_, Ok((record, kept))) => Ok(Audit { record, kept }),
     }
 }
 
@@ -119,10 +123,7 @@ pub(crate) fn audit(
 pub(crate) fn unpack(py: Python<'_>, bytes: Vec<u8>) -> PyResult<Audit> {
     let record = py.detach(|| saved::unpacked("a pickled audit", bytes));
     let record = record.map_err(failure::of(py))?;
-    Ok(Audit {
-        record,
-        individuals: None,
-    })
+    Ok(Audit { record, kept: None })
 }
 
 /// Reads a saved audit: its file, or the folder it lies in.
@@ -130,10 +131,7 @@ pub(crate) fn unpack(py: Python<'_>, bytes: Vec<u8>) -> PyResult<Audit> {
 pub(crate) fn load(py: Python<'_>, path: PathBuf) -> PyResult<Audit> {
     let record = py.detach(|| saved::load(&path));
     let record = record.map_err(failure::of(py))?;
-    Ok(Audit {
-        record,
-        individuals: None,
-    })
+    Ok(Audit { record, kept: None })
 }
 
 /// Reads a `facts.toml` and gives it back as JSON.
@@ -233,14 +231,16 @@ impl Audit {
         )))
     }
 
-    /// A part of the answer as a table: people, stories or drivers.
+    /// A part of the answer as a table: people, stories, drivers or gaps.
     fn answer_sheet(&self, py: Python<'_>, part: &str) -> PyResult<Batch> {
         let make = match part {
             "people" => sheets::people,
             "stories" => sheets::stories,
             "drivers" => sheets::drivers,
+            "gaps" => sheets::gaps,
             other => {
-                let message = format!("an answer has people, stories and drivers, not `{other}`");
+                let message =
+                    format!("an answer has people, stories, drivers and gaps, not `{other}`");
                 return Err(failure::usage(py, message));
             }
         };
@@ -479,12 +479,23 @@ impl Audit {
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// What is new, gone or changed from an older audit, for people.
-    fn diff(&self, py: Python<'_>, older: &Self, top: usize, colour: bool) -> PyResult<String> {
-        let ids = &self.record.definitions;
-        let diff = released(py, || Diff::new(&older.record, &self.record, ids))?;
+    /// What changed since an older audit, tested: as JSON and in words. With `same_people`, by the people
+    /// whose answer changed; both audits must have kept theirs.
+    #[pyo3(signature = (older, same_people=false, alpha=None, top=10, colour=false))]
+    fn compare(
+        &self,
+        py: Python<'_>,
+        older: &Self,
+        same_people: bool,
+        alpha: Option<f64>,
+        top: usize,
+        colour: bool,
+    ) -> PyResult<(String, String)> {
+        let alpha = checked_alpha(py, alpha)?.unwrap_or(self.record.alpha());
+        let diff = released(py, || self.compared(older, same_people, alpha))?;
         let diff = diff.map_err(failure::of(py))?;
-        Ok(by_keywords(&diff.text(top, palette(colour))))
+        let json = serde_json::to_string(&diff).map_err(|error| failure::data(py, error))?;
+        Ok((json, by_keywords(&diff.text(top, palette(colour)))))
     }
 
     /// Subgroups as (items, members by group, actions), items as (feature, label) and actions as
@@ -535,14 +546,75 @@ impl Audit {
         if group >= subgroup.groups() || order.iter().any(|&action| action >= actions) {
             return Err(PyIndexError::new_err("no such group or action"));
         }
-        let individuals = self.individuals.as_ref();
-        let individuals =
-            individuals.ok_or_else(|| failure::usage(py, "the audit holds counts only"))?;
-        Ok(individuals.reached_in_order(subgroup, group, &order))
+        let kept = self.kept.as_ref();
+        let kept = kept.ok_or_else(|| failure::usage(py, "the audit holds counts only"))?;
+        Ok(kept.individuals.reached_in_order(subgroup, group, &order))
+    }
+}
+
+/// Audits in the order of time, each compared with the first at one level over all looks: as JSON and in
+/// words.
+#[pyfunction]
+#[pyo3(signature = (audits, names, alpha=None, top=10, colour=false))]
+pub(crate) fn series(
+    py: Python<'_>,
+    audits: Vec<PyRef<'_, Audit>>,
+    names: Vec<String>,
+    alpha: Option<f64>,
+    top: usize,
+    colour: bool,
+) -> PyResult<(String, String)> {
+    let records = audits.iter().map(|audit| &audit.record);
+    let mut named: Vec<(String, &Record)> = names.into_iter().zip(records).collect();
+    if named.len() < 2 {
+        return Err(failure::usage(py, "a series needs two audits at least"));
+    }
+    let (first, old) = named.remove(0);
+    let newest = named.last().map_or(old, |(_, record)| record);
+    let alpha = checked_alpha(py, alpha)?.unwrap_or(newest.alpha());
+    let series = released(py, || {
+        SeriesDiff::new((&first, old), &named, &old.definitions, alpha)
+    })?;
+    let series = series.map_err(failure::of(py))?;
+    let json = serde_json::to_string(&series).map_err(|error| failure::data(py, error))?;
+    Ok((json, by_keywords(&series.text(top, palette(colour)))))
+}
+
+fn checked_alpha(py: Python<'_>, alpha: Option<f64>) -> PyResult<Option<f64>> {
+    match alpha {
+        Some(alpha) if !(alpha > 0.0 && alpha < 1.0) => {
+            let message = format!("alpha is {alpha}; give a number between 0 and 1");
+            Err(failure::usage(py, message))
+        }
+        alpha => Ok(alpha),
     }
 }
 
 impl Audit {
+    fn compared(&self, older: &Self, same_people: bool, alpha: f64) -> Result<Diff, Failure> {
+        let ids = &older.record.definitions;
+        let definitions = ids.iter().map(|id| definitions::parse(id));
+        let definitions = definitions.collect::<Result<_, _>>()?;
+        let budgets = Report::by(&older.record, definitions).budgets();
+        let comparison = if same_people {
+            let (Some(was), Some(is)) = (&older.kept, &self.kept) else {
+                return Err(Failure::usage(
+                    "the people of an audit were not kept; make both audits with keep_people=True",
+                ));
+            };
+            let old = (&older.record, was);
+            compare_people(old, (&self.record, is), &budgets, alpha)?.0
+        } else {
+            compare(older.record.side(), self.record.side(), &budgets, alpha)
+        };
+        Ok(Diff::with(
+            &older.record,
+            &self.record,
+            ids,
+            comparison.as_ref(),
+        )?)
+    }
+
     fn report(&self, py: Python<'_>, definitions: Option<&[String]>) -> PyResult<Report<'_>> {
         let parsed = match definitions {
             Some(ids) => ids.iter().map(|id| definitions::parse(id)).collect(),

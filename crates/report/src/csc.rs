@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use crate::evidence::{self, FindingEvidence};
 use crate::finding::finding_id;
+use crate::gaps::GapRow;
 use crate::json::JsonNumber;
 use crate::report::Column;
 use crate::text::{effectiveness, number, percent};
@@ -40,6 +41,8 @@ pub struct Csc {
     pub significant: Option<bool>,
     /// What supports it; none if no evidence was gathered.
     pub evidence: Option<FindingEvidence>,
+    /// How its groups compare at any cost, and what is shown; none where a count is suppressed.
+    pub gap: Option<GapRow>,
 }
 
 /// One condition of a predicate, or one assignment of a change.
@@ -142,6 +145,14 @@ fn share_of(phi: Phi) -> String {
 }
 
 impl Csc {
+    /// The same with how its groups compare at any cost.
+    pub(crate) fn with_gap(self, gap: Option<&GapRow>) -> Self {
+        Self {
+            gap: gap.cloned(),
+            ..self
+        }
+    }
+
     /// Puts together what is shown of one entry of a ranking, and what supports it.
     pub fn new(
         audit: &Audit,
@@ -208,6 +219,7 @@ impl Csc {
             groups: shown.actions.iter().enumerate().map(group).collect(),
             significant: assessment.significant,
             evidence: evidence.map(|found| evidence::of_finding(audit, found, id, place)),
+            gap: None,
         }
     }
 

@@ -13,6 +13,7 @@ use serde::{Serialize, Serializer};
 use crate::answer::AnswerDocument;
 use crate::csc::Csc;
 use crate::evidence::Tally;
+use crate::gaps::Gaps;
 use crate::record::{BaseRates, ModelOrigin, Origin};
 use crate::report::{Report, Showing};
 
@@ -72,6 +73,7 @@ struct Document<'a> {
     protected: &'a [String],
     yes_means: String,
     answer: Option<AnswerDocument<'a>>,
+    gaps: &'a Gaps,
     base_rates: &'a Option<BaseRates>,
     assumptions: &'a [String],
     notes: &'a [String],
@@ -211,6 +213,7 @@ pub fn json(report: &Report<'_>, showing: &Showing) -> Result<Vec<u8>, serde_jso
         protected: &record.protected,
         yes_means: record.yes_means(),
         answer: answered.as_ref().map(|answered| answered.document()),
+        gaps: report.gaps(),
         base_rates: &record.base_rates,
         assumptions: &record.assumptions,
         notes: &record.notes,

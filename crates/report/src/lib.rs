@@ -14,6 +14,7 @@ pub mod diff;
 pub mod evidence;
 mod finding;
 mod forms;
+pub mod gaps;
 mod grid;
 mod html;
 mod impact;

@@ -83,6 +83,9 @@ pub fn facts(report: &Report<'_>) -> Vec<(&'static str, String)> {
         ),
     ));
     facts.push(("Evidence", words::about(record)));
+    if !audit.subgroups.is_empty() {
+        facts.push(("Shown", report.gaps().sentence(record.is_tested())));
+    }
     facts.extend((record.assumptions.iter()).map(|said| ("Columns", said.clone())));
     let notes = population.notices.iter().chain(&record.notes);
     facts.extend(notes.map(|note| ("Note", note.clone())));

@@ -1,6 +1,7 @@
 //! A record under the definitions that are to be reported: what every form of report starts from.
 
 use std::borrow::Cow;
+use std::sync::OnceLock;
 
 use facts_engine::Error;
 use facts_engine::definitions::{self, Definition};
@@ -9,6 +10,7 @@ use facts_engine::ranking::{AggregatedRankings, Filters, Ranking, RankingAnalysi
 use crate::conditions::Conditions;
 use crate::csc::Csc;
 use crate::finding::finding_id;
+use crate::gaps::Gaps;
 use crate::record::Record;
 
 /// What is shown of an audit for which nobody named definitions: one question each about who gets out
@@ -26,6 +28,8 @@ pub struct Report<'a> {
     pub record: &'a Record,
     /// The definitions reported, in order.
     pub columns: Vec<Column>,
+    /// The gaps of all subgroups, once they were asked for.
+    pub(crate) gaps: OnceLock<Gaps>,
 }
 
 /// One definition and how the subgroups rank by it.
@@ -109,6 +113,7 @@ impl<'a> Report<'a> {
                     ranking,
                 })
                 .collect(),
+            gaps: OnceLock::new(),
         }
     }
 
@@ -132,7 +137,10 @@ impl<'a> Report<'a> {
                 conditions.is_none_or(|conditions| conditions.admit(predicate))
             })
             .take(showing.top)
-            .map(|shown| Csc::new(audit, self.evidence(), column, shown))
+            .map(|shown| {
+                let csc = Csc::new(audit, self.evidence(), column, shown);
+                csc.with_gap(self.gap(shown.ranked.subgroup))
+            })
             .collect()
     }
 

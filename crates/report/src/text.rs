@@ -405,6 +405,7 @@ mod tests {
             score: f64::INFINITY,
             against: vec!["Female".to_owned()],
             evidence: None,
+            gap: None,
         };
         let expected = "\
 If age = (41.0, 50.0], occupation = Sales:

@@ -25,6 +25,7 @@ use crate::failure::Failure;
 use crate::label::Label;
 use crate::listener::Listener;
 use crate::model::{self, AuditedModel, FittedElsewhere};
+use crate::paired::Kept;
 use crate::people::People;
 use crate::profiles::Manifest;
 use crate::readings;
@@ -77,6 +78,28 @@ pub fn run_with(
     code: FromCode,
     listener: &dyn Listener,
 ) -> Result<(Record, Individuals), Failure> {
+    let (record, individuals, _) = audited(config, table, code, listener)?;
+    Ok((record, individuals))
+}
+
+/// The same, to be compared with another audit of the same people.
+pub fn run_to_compare(
+    config: &Config,
+    table: &Table,
+    code: FromCode,
+    listener: &dyn Listener,
+) -> Result<(Record, Kept), Failure> {
+    let (record, individuals, people) = audited(config, table, code, listener)?;
+    let kept = Kept::new(individuals, &people, &record.audit)?;
+    Ok((record, kept))
+}
+
+fn audited<'t>(
+    config: &Config,
+    table: &'t Table,
+    code: FromCode,
+    listener: &dyn Listener,
+) -> Result<(Record, Individuals, People<'t>), Failure> {
     let config = &table.says(config);
     let plan = Plan::new(config)?;
     let options = audit::options(config)?;
@@ -209,7 +232,7 @@ pub fn run_with(
         evidence,
         answer: Some(answer),
     };
-    Ok((record, audited.individuals))
+    Ok((record, audited.individuals, people))
 }
 
 /// Leaves out of the evidence for rows that people share what does not pass among the people as they are, so

@@ -9,7 +9,8 @@ use super::{DefinitionArgs, number};
 #[derive(Debug, Args)]
 pub(crate) struct DiffArgs {
     /// Two saved audits, the older first. Three or more, or one folder that holds several, are a series:
-    /// each is compared with the first
+    /// each is compared with the first. Two configurations (.toml): their models are audited now on the
+    /// same people, and compared by those whose answer changed
     #[arg(required = true, value_name = "AUDIT")]
     pub(crate) audits: Vec<PathBuf>,
     #[command(flatten)]

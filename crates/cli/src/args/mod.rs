@@ -125,7 +125,10 @@ Examples:
   facts diff before after
   facts diff before after -d equal-effectiveness:micro --format json
   facts diff before after --fail-over 0.2        exit 1 if a finding that appeared or grew scores
-                                                 over 0.2")]
+                                                 over 0.2
+  facts diff january february march              a series: tested at α over all its looks
+  facts diff audits --fail-on-change             the same of all audits in a folder, as a monitor
+  facts diff old.toml new.toml                   two models on the same people")]
     Diff(DiffArgs),
     /// Tell whether an audit meets the rules of a release: the gate in CI
     #[command(after_help = CHECK_HELP)]

@@ -1,18 +1,22 @@
-//! `facts diff`: saved audits compared, two or a series.
+//! `facts diff`: saved audits compared, two or a series; or two models on the same people.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use facts_engine::comparison::compare;
+use facts_engine::comparison::{Comparison, compare};
 use facts_report::diff::{Change, Changed, Diff, SeriesDiff, Standing};
-use facts_report::text::Palette;
+use facts_report::text::{Palette, count};
 use facts_report::{Record, Report};
-use facts_run::{Config, Failure, definitions_for, saved};
+use facts_run::{
+    Config, Failure, FromCode, Kept, Listener, RowOrder, Table, compare_people, definitions_for,
+    run_to_compare, saved,
+};
 
 use crate::args::{DiffArgs, DiffForm};
 use crate::output;
+use crate::progress::Reporter;
 
-pub(crate) fn diff(args: DiffArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn diff(args: DiffArgs, reporter: &Reporter) -> Result<ExitCode, Failure> {
     if let Some(alpha) = args.alpha
         && !(alpha > 0.0 && alpha < 1.0)
     {
@@ -20,7 +24,12 @@ pub(crate) fn diff(args: DiffArgs) -> Result<ExitCode, Failure> {
             "--alpha is {alpha}; give a number between 0 and 1"
         )));
     }
+    let is_config = |path: &PathBuf| path.extension().is_some_and(|end| end == "toml");
     match args.audits.as_slice() {
+        [old, new] if is_config(old) && is_config(new) => models(&args, old, new, reporter),
+        paths if paths.iter().any(is_config) => Err(Failure::usage(
+            "a configuration is compared with one other configuration: both are audited now, on the same people; saved audits are compared with saved audits",
+        )),
         [old, new] => two(&args, old, new),
         [folder] => series(&args, in_folder(folder)?),
         paths => {
@@ -35,15 +44,80 @@ pub(crate) fn diff(args: DiffArgs) -> Result<ExitCode, Failure> {
 
 fn two(args: &DiffArgs, old: &Path, new: &Path) -> Result<ExitCode, Failure> {
     let (old, new) = (saved::load(old)?, saved::load(new)?);
-    let ids = definitions(args, &old)?;
-    if args.passing {
-        must_be_tested(&new, &ids)?;
+    let asked = Asked::new(args, &old, &new)?;
+    let comparison = compare(old.side(), new.side(), &asked.budgets, asked.alpha);
+    finish(args, &old, &new, &asked.ids, comparison.as_ref(), None)
+}
+
+/// Audits the models of two configurations on the same people, and compares by those whose answer changed.
+fn models(
+    args: &DiffArgs,
+    old: &Path,
+    new: &Path,
+    reporter: &Reporter,
+) -> Result<ExitCode, Failure> {
+    let make = |path: &Path| -> Result<(Record, Kept), Failure> {
+        let config = Config::load(Some(path), &[])?;
+        let paths = config.data.path.clone().ok_or_else(|| {
+            Failure::usage(format!(
+                "{}: no table is named; give data.path",
+                path.display()
+            ))
+        })?;
+        reporter.step("reading the table");
+        let table = Table::read_all(&paths.0, &config.data, RowOrder::needed(&config))?;
+        run_to_compare(&config, &table, FromCode::default(), reporter)
+    };
+    let (old, new) = (make(old)?, make(new)?);
+    let asked = Asked::new(args, &old.0, &new.0)?;
+    let (old, new) = ((&old.0, &old.1), (&new.0, &new.1));
+    let (comparison, people) = compare_people(old, new, &asked.budgets, asked.alpha)?;
+    let all = new.0.audit.groups.iter().map(|group| group.people).sum();
+    let fewer = (people < all).then(|| {
+        format!(
+            "{} of the {} people audited now were audited before too; the same people are compared",
+            count(people),
+            count(all)
+        )
+    });
+    let comparison = comparison.as_ref();
+    finish(args, old.0, new.0, &asked.ids, comparison, fewer)
+}
+
+/// What two audits are compared by.
+struct Asked {
+    ids: Vec<String>,
+    budgets: Vec<f64>,
+    alpha: f64,
+}
+
+impl Asked {
+    fn new(args: &DiffArgs, old: &Record, new: &Record) -> Result<Self, Failure> {
+        let ids = definitions(args, old)?;
+        if args.passing {
+            must_be_tested(new, &ids)?;
+        }
+        let parsed = ids.iter().map(|id| facts_engine::definitions::parse(id));
+        let budgets = Report::by(old, parsed.collect::<Result<_, _>>()?).budgets();
+        Ok(Self {
+            budgets,
+            alpha: args.alpha.unwrap_or(new.alpha()),
+            ids,
+        })
     }
-    let alpha = args.alpha.unwrap_or(new.alpha());
-    let parsed = ids.iter().map(|id| facts_engine::definitions::parse(id));
-    let budgets = Report::by(&old, parsed.collect::<Result<_, _>>()?).budgets();
-    let comparison = compare(old.side(), new.side(), &budgets, alpha);
-    let mut diff = Diff::with(&old, &new, &ids, comparison.as_ref())?;
+}
+
+/// Prints two audits compared.
+fn finish(
+    args: &DiffArgs,
+    old: &Record,
+    new: &Record,
+    ids: &[String],
+    comparison: Option<&Comparison>,
+    warning: Option<String>,
+) -> Result<ExitCode, Failure> {
+    let mut diff = Diff::with(old, new, ids, comparison)?;
+    diff.warnings.extend(warning);
     only_passing(args, &mut diff);
     match args.format {
         DiffForm::Json => print_json(serde_json::to_string_pretty(&diff))?,
@@ -51,7 +125,7 @@ fn two(args: &DiffArgs, old: &Path, new: &Path) -> Result<ExitCode, Failure> {
         DiffForm::Html => output::print_raw(diff.html(args.top).as_bytes())?,
         DiffForm::Markdown => output::print_raw(diff.markdown(args.top).as_bytes())?,
     }
-    let changed = comparison.is_some_and(|found| found.anything_moved());
+    let changed = comparison.is_some_and(Comparison::anything_moved);
     Ok(exit(args, changed, &diff))
 }
 
@@ -65,7 +139,10 @@ fn series(args: &DiffArgs, mut audits: Vec<(String, Record)>) -> Result<ExitCode
         must_be_tested(newest, &ids)?;
     }
     let alpha = args.alpha.unwrap_or(newest.alpha());
-    let mut series = SeriesDiff::new((name, first), &later, &ids, alpha)?;
+    let named: Vec<(String, &Record)> = (later.iter())
+        .map(|(name, record)| (name.clone(), record))
+        .collect();
+    let mut series = SeriesDiff::new((name, first), &named, &ids, alpha)?;
     for look in &mut series.looks {
         only_passing(args, &mut look.diff);
     }

@@ -12,6 +12,7 @@ mod people;
 mod stories;
 mod verdict;
 mod why;
+mod within;
 
 use serde::{Deserialize, Serialize};
 
@@ -21,6 +22,7 @@ pub use self::people::{Compared, GroupPeople, WaysAtCost};
 pub use self::stories::{Loss, Sharper, Story};
 pub use self::verdict::{TooSmall, Verdict};
 pub use self::why::{Reasons, Why};
+pub use self::within::{Shown, ShownTally, SubgroupGap, shown, subgroup_gaps, tally_shown};
 use crate::audit::{Audit, Individuals};
 use crate::definitions::Definition;
 use crate::evidence::Evidence;

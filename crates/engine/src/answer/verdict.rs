@@ -1,13 +1,13 @@
 //! The verdict: one of four, and what it rests on.
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::stories::at_a_loss;
+use super::within::widest_bound;
 use super::{Parameters, Story};
 use crate::audit::{Audit, Individuals};
 use crate::bits::{self, Words};
-use crate::chance::{Factorials, Hypergeometric, normal};
+use crate::chance::{Factorials, Hypergeometric};
 use crate::definitions::{Definition, GroupValue};
 use crate::distribution::{Share, Subgroup, Viewpoint};
 use crate::evidence::Evidence;
@@ -76,7 +76,7 @@ impl Judging<'_> {
             telling_gap: gap,
             ..
         } = self.parameters;
-        if let Some(widest) = self.widest_bound(evidence.gathering.alpha)
+        if let Some(widest) = widest_bound(self.audit, evidence.gathering.alpha)
             && widest <= delta
         {
             return Verdict::FairWithin { delta, widest };
@@ -127,38 +127,6 @@ impl Judging<'_> {
             findings,
             sets: sets.len(),
         })
-    }
-
-    /// The greatest upper bound of the gap between any two groups, at any cost, in any subgroup; all
-    /// bounds hold together with probability 1 − α (Bonferroni). None if there is nothing to bound, or
-    /// a count is suppressed.
-    fn widest_bound(&self, alpha: f64) -> Option<f64> {
-        let gaps = |subgroup: &Subgroup| {
-            let groups = subgroup.groups();
-            subgroup.cost_levels.len() * groups * (groups - 1)
-        };
-        // Predicates with the same members are not one here: their actions differ.
-        let all: usize = self.audit.subgroups.iter().map(gaps).sum();
-        if all == 0 {
-            return None;
-        }
-        let z = -normal::quantile(alpha / all as f64);
-        let bound = |subgroup: &Subgroup| {
-            let groups = subgroup.groups();
-            let mut widest: f64 = 0.0;
-            for levels in 1..=subgroup.cost_levels.len() {
-                let share = |g| subgroup.ecd(Viewpoint::Micro, g, levels);
-                for a in 0..groups {
-                    for b in (0..groups).filter(|&b| b != a) {
-                        widest = widest.max(share(a)?.difference(share(b)?, z).1);
-                    }
-                }
-            }
-            Some(widest)
-        };
-        let subgroups = self.audit.subgroups.par_iter();
-        let bounds: Option<Vec<f64>> = subgroups.map(bound).collect();
-        bounds?.into_iter().max_by(f64::total_cmp)
     }
 
     /// The groups of which too few refused people are in subgroups that could have shown a gap.

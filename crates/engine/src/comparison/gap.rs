@@ -95,6 +95,10 @@ pub struct Tally {
     pub levelled_down: usize,
     /// Chance could explain how they moved.
     pub too_close: usize,
+    /// Subgroups in which the share of some group with a way is shown to have fallen, whatever the gap.
+    pub fell: usize,
+    /// Subgroups in which that of some group is shown to have risen.
+    pub rose: usize,
 }
 
 /// The gap that was or is widest; of several, the first.

@@ -1,6 +1,8 @@
 //! What chance alone could have done to one group's share: every number that could have come out, and
 //! how likely it is.
 
+use std::collections::BTreeMap;
+
 use crate::chance::{Factorials, Hypergeometric, UNLIKELY, binomial};
 use crate::distribution::Share;
 
@@ -30,11 +32,31 @@ impl Law {
         Self::around(dealt.mode(), range, |k| dealt.exactly(k), moved)
     }
 
-    /// The same people twice: each whose answer changed has changed either way with probability one half.
-    pub(super) fn tossed(changed: u64, people: u64) -> Self {
-        let likely = |k| binomial::ln_probability(k, changed, 0.5).exp();
-        let moved = |k: u64| (2.0 * k as f64 - changed as f64) / people as f64;
-        Self::around(changed / 2, (0, changed), likely, moved)
+    /// The same people twice: those who are alike and whose answer changed have gained or lost together,
+    /// either way with probability one half. `changed` says how many people they are, one entry for all
+    /// who are alike.
+    pub(super) fn tossed(changed: &[u64], people: u64) -> Self {
+        let mut of_size = BTreeMap::new();
+        for &size in changed {
+            *of_size.entry(size).or_insert(0_u64) += 1;
+        }
+        // How many people gained less how many lost.
+        let mut net = BTreeMap::from([(0_i64, 1.0)]);
+        for (size, tosses) in of_size {
+            let likely = |k| binomial::ln_probability(k, tosses, 0.5).exp();
+            let gained = |k: u64| (2.0 * k as f64 - tosses as f64) * size as f64;
+            let own = Self::around(tosses / 2, (0, tosses), likely, gained);
+            let mut sum = BTreeMap::new();
+            for (&so_far, &p) in &net {
+                for &(gained, q) in &own.0 {
+                    *sum.entry(so_far + gained as i64).or_insert(0.0) += p * q;
+                }
+            }
+            sum.retain(|_, p| *p >= UNLIKELY);
+            net = sum;
+        }
+        let moved = |(net, p): (i64, f64)| (net as f64 / people as f64, p);
+        Self(net.into_iter().map(moved).collect())
     }
 
     /// Goes outwards from the likeliest number as long as numbers are likely enough to matter.
@@ -138,12 +160,31 @@ mod tests {
     /// `scipy.stats.binomtest(9, 12, 0.5)` and `(3, 3, 0.5)`.
     #[test]
     fn the_same_people_are_mcnemars_exact_test() {
-        let alone = |only_now: u64, changed: u64| {
+        let alone = |only_now: u64, changed: usize| {
             let moved = (2.0 * only_now as f64 - changed as f64) / 100.0;
-            Law::tossed(changed, 100).at_least(&Law::still(), moved)
+            Law::tossed(&vec![1; changed], 100).at_least(&Law::still(), moved)
         };
         assert!((alone(9, 12) - 0.145_996_093_75).abs() < 1e-12);
         assert!((alone(3, 3) - 0.25).abs() < 1e-12);
         assert_eq!(alone(0, 0), 1.0);
+    }
+
+    #[test]
+    fn those_who_are_alike_are_tossed_together() {
+        let sizes = [1, 1, 1, 4, 4, 7, 10];
+        let mut far = 0;
+        for tossed in 0..1_u32 << sizes.len() {
+            let sign = |i: usize| if tossed >> i & 1 == 1 { 1 } else { -1 };
+            let net: i64 = (sizes.iter().enumerate())
+                .map(|(i, &size)| sign(i) * size as i64)
+                .sum();
+            far += usize::from(net.abs() >= 12);
+        }
+        let slow = far as f64 / f64::from(1_u32 << sizes.len());
+        let ours = Law::tossed(&sizes, 50).at_least(&Law::still(), 12.0 / 50.0);
+        assert!((ours - slow).abs() < 1e-12, "{ours}, not {slow}");
+        // Ten people who are alike say no more than one person does.
+        let together = Law::tossed(&[10], 50).at_least(&Law::still(), 10.0 / 50.0);
+        assert_eq!(together, 1.0);
     }
 }

@@ -25,7 +25,7 @@ pub use self::gap::{Direction, GapMoved, Tally};
 use self::gap::{between, widest};
 pub use self::moved::Moved;
 use self::moved::{Counted, holm};
-pub use self::people::compare_people;
+pub use self::people::{Pair, compare_people};
 pub use self::series::{Look, Series, series, spent};
 use crate::actions::COST_GAP;
 use crate::answer::GroupPeople;
@@ -178,6 +178,12 @@ impl Comparison {
             let Some(gap) = within.widest() else {
                 continue;
             };
+            let shown = |wanted: fn(f64) -> bool| {
+                let mut groups = within.groups.iter().map(|group| &group.moved);
+                groups.any(|moved| moved.is_shown(self.alpha) && wanted(moved.by))
+            };
+            tally.fell += usize::from(shown(|by| by < 0.0));
+            tally.rose += usize::from(shown(|by| by > 0.0));
             let levelled_down = within.levelled_down(gap, self.alpha);
             match gap.direction(self.alpha) {
                 Direction::TooClose => tally.too_close += 1,

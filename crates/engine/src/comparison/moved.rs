@@ -59,14 +59,20 @@ impl Counted {
         }
     }
 
-    /// Of the same people twice: of `people`, `both` have it in both, and some in one alone.
-    pub(super) fn people(people: u64, both: u64, only_before: u64, only_now: u64) -> Self {
+    /// Of the same people twice: of `people`, `both` have it in both, and some in one alone; of those,
+    /// the ones who are alike `changed` together.
+    pub(super) fn people(
+        people: u64,
+        both: u64,
+        (only_before, only_now): (u64, u64),
+        changed: &[u64],
+    ) -> Self {
         Self {
             before: Share::new(both + only_before, people),
             now: Share::new(both + only_now, people),
             gained: Share::new(only_now, people),
             lost: Share::new(only_before, people),
-            law: Law::tossed(only_before + only_now, people),
+            law: Law::tossed(changed, people),
         }
     }
 

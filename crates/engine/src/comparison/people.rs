@@ -1,6 +1,10 @@
 //! Two models on the same people: who had a way out under one of them only?
+//!
+//! People who are alike in all that both models see get the same two answers. They are one *pair* of
+//! profiles, and gain or lose together: chance tosses once for all of them.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use rayon::prelude::*;
 
@@ -11,22 +15,29 @@ use crate::audit::{Audit, Individuals};
 use crate::bits;
 use crate::distribution::Subgroup;
 use crate::error::Error;
-use crate::population::Population;
 
-/// How somebody fares whom a model refuses.
-#[derive(Clone, Copy)]
-struct Fares {
-    group: usize,
-    has_a_way: bool,
+/// People who are one profile to the older audit and one to the newer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Pair {
+    /// The profile in the newer audit's population.
+    pub now: usize,
+    /// The profile in the older audit's population.
+    pub before: usize,
+    /// The group, by its place among those compared.
+    pub group: usize,
+    /// How many people they are.
+    pub people: u64,
 }
 
 /// How many people have something under both models, under one alone, and of how many.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Default)]
 struct Table {
     people: u64,
     both: u64,
     only_before: u64,
     only_now: u64,
+    /// How many people each pair is that has it under one model alone.
+    changed: Vec<u64>,
 }
 
 impl Table {
@@ -38,39 +49,41 @@ impl Table {
             (false, true) => self.only_now += people,
             (false, false) => {}
         }
+        if before != now {
+            self.changed.push(people);
+        }
     }
 
     fn counted(&self) -> Counted {
-        Counted::people(self.people, self.both, self.only_before, self.only_now)
+        let only = (self.only_before, self.only_now);
+        Counted::people(self.people, self.both, only, &self.changed)
     }
 }
 
-/// Compares two audits of the same population by the people whose answer changed, within the deciding cost
-/// of each subgroup and within budgets.
+/// Compares two audits of the same people by those whose answer changed, within the deciding cost of each
+/// subgroup and within budgets.
 ///
 /// A share with a way out is that of the people whom both models refuse: whoever only one of them refuses
 /// counts among those shut out, of all people. None if the audits compare other groups.
 pub fn compare_people(
-    population: &Population,
+    pairs: &[Pair],
     old: (&Audit, &Individuals),
     new: (&Audit, &Individuals),
     budgets: &[f64],
     alpha: f64,
 ) -> Result<Option<Comparison>, Error> {
-    for (_, individuals) in [old, new] {
-        if individuals.favourable.len() != population.profiles() {
-            return Err(Error::OtherPeople);
-        }
-    }
     let Some(met) = Met::new(old.0, new.0) else {
         return Ok(None);
     };
-    let pairing = Pairing {
-        population,
-        old,
-        new,
-        alpha,
+    let known = |pair: &Pair| {
+        pair.before < old.1.favourable.len()
+            && pair.now < new.1.favourable.len()
+            && pair.group < new.0.groups.len()
     };
+    if pairs.is_empty() || !pairs.iter().all(known) {
+        return Err(Error::OtherPeople);
+    }
+    let pairing = Pairing::new(pairs, old, new, alpha);
     let compared = |(predicate, places): &(String, (usize, usize))| {
         let (was, is) = met.subgroups(*places);
         let within = costs(was, is, budgets)?;
@@ -94,13 +107,39 @@ pub fn compare_people(
 }
 
 struct Pairing<'a> {
-    population: &'a Population,
+    /// Ordered by the newer profile.
+    pairs: Vec<Pair>,
+    /// By the newer profile: which of the pairs are of it.
+    of_profile: Vec<Range<usize>>,
     old: (&'a Audit, &'a Individuals),
     new: (&'a Audit, &'a Individuals),
     alpha: f64,
 }
 
-impl Pairing<'_> {
+impl<'a> Pairing<'a> {
+    fn new(
+        pairs: &[Pair],
+        old: (&'a Audit, &'a Individuals),
+        new: (&'a Audit, &'a Individuals),
+        alpha: f64,
+    ) -> Self {
+        let mut pairs = pairs.to_vec();
+        pairs.sort_unstable();
+        let mut of_profile = vec![0..0; new.1.favourable.len()];
+        let mut from = 0;
+        for alike in pairs.chunk_by(|a, b| a.now == b.now) {
+            of_profile[alike[0].now] = from..from + alike.len();
+            from += alike.len();
+        }
+        Self {
+            pairs,
+            of_profile,
+            old,
+            new,
+            alpha,
+        }
+    }
+
     /// What moved in a subgroup within a cost; none if some group has nobody whom both models refuse, or
     /// too few to be told.
     fn within(&self, was: &Subgroup, is: &Subgroup, cost: f64) -> Option<WithinCost> {
@@ -109,10 +148,12 @@ impl Pairing<'_> {
         let reached = individuals.reached(is, &set, is.levels_within(cost));
         let mut tables = vec![Table::default(); was.groups()];
         for position in bits::iter(&set) {
-            if let Some(&had) = before.get(&individuals.layout.profile(position)) {
-                let table = &mut tables[individuals.layout.group(position)];
-                let has = bits::contains(&reached, position);
-                table.add(individuals.layout.weight(position), had, has);
+            let has = bits::contains(&reached, position);
+            let pairs = self.of_profile[individuals.layout.profile(position)].clone();
+            for pair in &self.pairs[pairs] {
+                if let Some(&had) = before.get(&pair.before) {
+                    tables[pair.group].add(pair.people, had, has);
+                }
             }
         }
         let enough = |table: &Table| table.people > 0 && self.may_be_told(table);
@@ -130,29 +171,15 @@ impl Pairing<'_> {
 
     /// What moved for all people of each group; none if too few to be told.
     fn people(&self) -> Option<PeopleCompared> {
-        let (was, is) = (self.fares(self.old), self.fares(self.new));
-        let groups = self.new.0.groups.iter();
-        // Whoever is not refused by either model is in neither table below, but is one of the people.
-        let mut shut_out: Vec<Table> = groups
-            .map(|group| Table {
-                people: group.people,
-                ..Table::default()
-            })
-            .collect();
-        let mut open = vec![Table::default(); shut_out.len()];
-        for profile in 0..self.population.profiles() {
-            let (before, now) = (was[profile], is[profile]);
-            let Some(group) = before.or(now).map(|fares| fares.group) else {
-                continue;
-            };
-            let people = self.population.people(profile);
-            let is_shut_out = |fares: Option<Fares>| fares.is_some_and(|fares| !fares.has_a_way);
-            let table = &mut shut_out[group];
-            // The people are there already.
-            table.people -= people;
-            table.add(people, is_shut_out(before), is_shut_out(now));
+        let (was, is) = (fares(self.old), fares(self.new));
+        let mut shut_out = vec![Table::default(); self.new.0.groups.len()];
+        let mut open = shut_out.clone();
+        for pair in &self.pairs {
+            let (before, now) = (was[pair.before], is[pair.now]);
+            let is_shut_out = |has_a_way: Option<bool>| has_a_way == Some(false);
+            shut_out[pair.group].add(pair.people, is_shut_out(before), is_shut_out(now));
             if let (Some(before), Some(now)) = (before, now) {
-                open[group].add(people, before.has_a_way, now.has_a_way);
+                open[pair.group].add(pair.people, before, now);
             }
         }
         if !shut_out
@@ -169,20 +196,16 @@ impl Pairing<'_> {
             self.alpha,
         ))
     }
+}
 
-    /// By profile: how it fares under a model, if that refuses it.
-    fn fares(&self, (audit, individuals): (&Audit, &Individuals)) -> Vec<Option<Fares>> {
-        let layout = &individuals.layout;
-        let ways = ways(audit, individuals);
-        let mut fares = vec![None; self.population.profiles()];
-        for (position, profile) in layout.positions() {
-            fares[profile] = Some(Fares {
-                group: layout.group(position),
-                has_a_way: ways[position].is_finite(),
-            });
-        }
-        fares
+/// By profile: whether it has a way out; none if the model does not refuse it.
+fn fares((audit, individuals): (&Audit, &Individuals)) -> Vec<Option<bool>> {
+    let ways = ways(audit, individuals);
+    let mut fares = vec![None; individuals.favourable.len()];
+    for (position, profile) in individuals.layout.positions() {
+        fares[profile] = Some(ways[position].is_finite());
     }
+    fares
 }
 
 /// The members of a subgroup by profile, and whether they have a way within a cost.

@@ -136,10 +136,23 @@ impl Diff {
                 moved.join(", ")
             )
         };
+        let mut shares = Vec::new();
+        for (subgroups, became) in [(tally.fell, "fell"), (tally.rose, "rose")] {
+            if subgroups > 0 {
+                shares.push(format!("{became} in {}", count(subgroups as u64)));
+            }
+        }
+        let shares = match shares.as_slice() {
+            [] => String::new(),
+            shares => format!(
+                " Whatever the gap, the share of some group with a way {}.",
+                shares.join(" and ")
+            ),
+        };
         match all {
             0 => format!("{how} No subgroup is ranked by both audits."),
             _ => format!(
-                "{how} Of the {} that both audits rank, {moved}.",
+                "{how} Of the {} that both audits rank, {moved}.{shares}",
                 several(all as u64, "subgroup")
             ),
         }

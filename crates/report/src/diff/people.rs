@@ -11,7 +11,7 @@ use facts_engine::evidence::Interval;
 use serde::Serialize;
 
 use crate::answer::words::{listed, of_100};
-use crate::evidence::words::p_value;
+use crate::evidence::words::{confidence, p_value};
 use crate::grid::{Grid, Side, escape};
 use crate::record::Record;
 use crate::text::{Palette, count, styled};
@@ -49,6 +49,9 @@ pub struct PeopleChange {
     pub trend: Trend,
     /// Whether the gap narrowed because the way became less open to those to whom it was more open.
     pub levelled_down: bool,
+    /// The level α at which this is tested; the intervals are at 1 − α.
+    #[serde(skip)]
+    pub alpha: f64,
     /// By group.
     pub groups: Vec<GroupChange>,
     /// The gaps in who has a way, of the refused.
@@ -115,6 +118,7 @@ impl PeopleChange {
         Self {
             trend,
             levelled_down: compared.levelled_down(alpha),
+            alpha,
             gaps: gaps(&groups, compared, alpha),
             groups,
         }
@@ -164,11 +168,12 @@ impl PeopleChange {
     }
 
     fn grid(&self) -> Grid {
+        let moved = format!("moved ({} interval), in points", confidence(self.alpha));
         let mut grid = Grid::new([
             ("group", Side::Left),
             ("with a way, of the refused", Side::Right),
             ("shut out, of all", Side::Right),
-            ("moved (95% interval), in points", Side::Right),
+            (moved.as_str(), Side::Right),
             ("people", Side::Right),
         ]);
         let percent = |share: Share| format!("{:.1}%", share.ratio() * 100.0);

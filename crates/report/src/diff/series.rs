@@ -59,7 +59,7 @@ impl SeriesDiff {
     /// they are called.
     pub fn new(
         (first, old): (&str, &Record),
-        later: &[(String, Record)],
+        later: &[(String, &Record)],
         definitions: &[String],
         alpha: f64,
     ) -> Result<Self, Error> {
@@ -125,11 +125,14 @@ impl SeriesDiff {
             ("shrank", Side::Right),
             ("levelled down", Side::Right),
             ("turned", Side::Right),
+            ("shares fell", Side::Right),
+            ("rose", Side::Right),
         ]);
         for look in &self.looks {
             let people = look.diff.people.as_ref();
             let tally = look.diff.subgroups.unwrap_or_default();
-            let numbers = [tally.grew, tally.shrank, tally.levelled_down, tally.turned];
+            let gaps = [tally.grew, tally.shrank, tally.levelled_down, tally.turned];
+            let numbers = gaps.into_iter().chain([tally.fell, tally.rose]);
             let told = [
                 look.look.to_string(),
                 look.name.clone(),

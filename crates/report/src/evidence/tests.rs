@@ -63,6 +63,7 @@ fn finding(test: Option<FindingTest>) -> Csc {
             intervals: None,
             stability: None,
         }),
+        gap: None,
     }
 }
 

@@ -7,6 +7,7 @@ use super::{
     FindingEvidence, FindingTest, Followed, Intervals, SmallGroup, Stands, TOO_FEW, Tally, grids,
 };
 use crate::csc::Csc;
+use crate::gaps::GapRow;
 use crate::overview::group_names;
 use crate::record::Record;
 use crate::report::{Column, Report};
@@ -141,7 +142,9 @@ fn powerless(tally: &Tally) -> String {
 /// intervals, stability.
 pub fn lines(csc: &Csc) -> Vec<String> {
     let about = |evidence| about_finding(evidence, csc.score, csc.against.is_empty());
-    csc.evidence.as_ref().map_or_else(Vec::new, about)
+    let mut lines = csc.evidence.as_ref().map_or_else(Vec::new, about);
+    lines.extend(csc.gap.as_ref().map(GapRow::sentence));
+    lines
 }
 
 /// The same for a finding of which only the score is known, and whether it is fair.

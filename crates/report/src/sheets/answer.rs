@@ -1,6 +1,7 @@
 //! The answer as tables: people, stories, drivers.
 
 use super::Sheet;
+use crate::gaps::{GapRow, shown_words};
 use crate::report::Report;
 
 /// Who is refused and who has a way out: a row a group. Nothing in audits that have no answer.
@@ -88,4 +89,44 @@ pub fn drivers(report: &Report<'_>) -> Sheet {
         rows.iter().map(|row| Some(row.better.ratio())),
     );
     sheet
+}
+
+/// How the groups of each subgroup compare at any cost, how wide the gap is at most, and what is shown: a
+/// row a subgroup, those with suppressed counts left out.
+pub fn gaps(report: &Report<'_>) -> Sheet {
+    let rows: Vec<Option<&GapRow>> = (report.gaps().subgroups.iter())
+        .filter(|gap| gap.is_some())
+        .map(Option::as_ref)
+        .collect();
+    let mut sheet = Sheet::new();
+    let names = rows.iter().flatten().map(|row| row.subgroup.clone());
+    sheet.text("subgroup", names);
+    add_gaps(&rows, &mut sheet);
+    sheet
+}
+
+/// The columns of gaps, for rows that may have none.
+pub(super) fn add_gaps(rows: &[Option<&GapRow>], sheet: &mut Sheet) {
+    let text = |of: fn(&GapRow) -> String| {
+        let cell = move |row: &Option<&GapRow>| row.map_or_else(String::new, of);
+        rows.iter().map(cell)
+    };
+    let number = |of: fn(&GapRow) -> Option<f64>| rows.iter().map(move |row| of((*row)?));
+    sheet.text("least_open", text(|row| row.worst.clone()));
+    sheet.text("most_open", text(|row| row.best.clone()));
+    sheet.number("difference", number(|row| Some(row.difference)));
+    sheet.number(
+        "difference_low",
+        number(|row| Some(row.difference_interval.low)),
+    );
+    sheet.number(
+        "difference_high",
+        number(|row| Some(row.difference_interval.high)),
+    );
+    sheet.number("ratio", number(|row| row.ratio));
+    sheet.number("ratio_low", number(|row| Some(row.ratio_interval?.low)));
+    sheet.number("ratio_high", number(|row| Some(row.ratio_interval?.high)));
+    sheet.number("gap_at_most_alone", number(|row| Some(row.bound_alone)));
+    sheet.number("gap_at_most", number(|row| Some(row.bound)));
+    sheet.text("shown", text(|row| shown_words(row.shown, row.delta)));
 }

@@ -13,10 +13,11 @@ use arrow_schema::{ArrowError, Field, Schema};
 use facts_engine::distribution::{Count, Subgroup, Viewpoint};
 use facts_engine::evidence::Tested;
 
-pub use self::answer::{drivers, people, stories};
+pub use self::answer::{drivers, gaps, people, stories};
 pub use self::evidence::{hold_out, intervals, stability, tests};
 pub use self::impact::impact;
 use crate::finding::finding_id;
+use crate::gaps::GapRow;
 use crate::report::Report;
 
 /// A table in columns of equal length.
@@ -171,6 +172,8 @@ pub fn subgroups(report: &Report<'_>) -> Sheet {
         );
     }
     evidence::add_tests(report, &rows, &mut sheet);
+    let gaps: Vec<Option<&GapRow>> = rows.iter().map(|&(_, s, _)| report.gap(s)).collect();
+    answer::add_gaps(&gaps, &mut sheet);
     sheet
 }
 
