@@ -13,7 +13,7 @@ use facts_report::{
     Choice, Diff, ModelOrigin, Order, Record, Report, Showing, answer, evidence, overview,
 };
 use facts_run::files::Files;
-use facts_run::gate::{Kept, Place, form, judge};
+use facts_run::gate::{BaselineFile, Place, form, judge};
 use facts_run::{
     Config, Failure, FromCode, Kept, Silent, compare_people, definitions_for, files,
     own_definitions, paper_and_own, run_to_compare, run_with, saved,
@@ -448,8 +448,8 @@ impl Audit {
             let config = Config::from_json(config, "{}", folder.as_deref())?;
             let file = folder.as_deref().map(|folder| folder.join("facts.toml"));
             let kept = baseline.map(|path| match path.as_os_str().is_empty() {
-                true => Kept::of(&config, file.as_deref()),
-                false => Kept::at(path),
+                true => BaselineFile::of(&config, file.as_deref()),
+                false => BaselineFile::at(path),
             });
             let before = match &kept {
                 Some(kept) if !update => kept.load()?,

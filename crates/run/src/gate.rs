@@ -14,7 +14,7 @@ use crate::saved;
 
 /// Where a baseline is kept: its list, and the audit that it is from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Kept {
+pub struct BaselineFile {
     /// The list of what was accepted.
     pub path: PathBuf,
     /// The audit.
@@ -24,7 +24,7 @@ pub struct Kept {
 /// A baseline, and the audit that it is from.
 pub type Before = (Baseline, Record);
 
-impl Kept {
+impl BaselineFile {
     /// Where the baseline of a configuration lies: where it says, or beside its file.
     pub fn of(config: &Config, file: Option<&Path>) -> Self {
         Self::at(config.check.baseline.clone().unwrap_or_else(|| {

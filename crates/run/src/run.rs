@@ -11,7 +11,7 @@ use facts_engine::answer::{self, Reasons};
 use facts_engine::evidence::{self, Evidence};
 use facts_engine::flips::Model;
 use facts_engine::population::{CostFunction, TransitionRule};
-use facts_engine::{Individuals, Options, Watch};
+use facts_engine::{Audit, Individuals, Options, Watch};
 use facts_models::{Input, InputKind, ModelSpec, Spelling};
 use facts_report::{ModelOrigin, Record, VERSION};
 use serde_json::json;
@@ -78,8 +78,9 @@ pub fn run_with(
     code: FromCode,
     listener: &dyn Listener,
 ) -> Result<(Record, Individuals), Failure> {
-    let (record, individuals, _) = audited(config, table, code, listener)?;
-    Ok((record, individuals))
+    audited(config, table, code, listener, |individuals, _, _| {
+        Ok(individuals)
+    })
 }
 
 /// The same, to be compared with another audit of the same people.
@@ -89,17 +90,22 @@ pub fn run_to_compare(
     code: FromCode,
     listener: &dyn Listener,
 ) -> Result<(Record, Kept), Failure> {
-    let (record, individuals, people) = audited(config, table, code, listener)?;
-    let kept = Kept::new(individuals, &people, &record.audit)?;
-    Ok((record, kept))
+    if config.audit.suppress_below.is_some() {
+        return Err(Failure::usage(
+            "two audits of the same people are compared person by person, and `audit.suppress-below` hides single people: save both audits and compare those",
+        ));
+    }
+    audited(config, table, code, listener, Kept::new)
 }
 
-fn audited<'t>(
+/// Audits, and keeps of the people behind the counts what `keep` makes of them.
+fn audited<K>(
     config: &Config,
-    table: &'t Table,
+    table: &Table,
     code: FromCode,
     listener: &dyn Listener,
-) -> Result<(Record, Individuals, People<'t>), Failure> {
+    keep: impl FnOnce(Individuals, &People<'_>, &Audit) -> Result<K, Failure>,
+) -> Result<(Record, K), Failure> {
     let config = &table.says(config);
     let plan = Plan::new(config)?;
     let options = audit::options(config)?;
@@ -232,7 +238,8 @@ fn audited<'t>(
         evidence,
         answer: Some(answer),
     };
-    Ok((record, audited.individuals, people))
+    let kept = keep(audited.individuals, &people, &record.audit)?;
+    Ok((record, kept))
 }
 
 /// Leaves out of the evidence for rows that people share what does not pass among the people as they are, so

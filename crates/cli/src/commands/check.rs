@@ -10,7 +10,7 @@ use facts_report::text::Palette;
 use facts_report::{Record, Report, Showing};
 use facts_run::config::Paths;
 use facts_run::files::Files;
-use facts_run::gate::{Before, Kept, form, judge};
+use facts_run::gate::{BaselineFile, Before, form, judge};
 use facts_run::{Config, Failure, Listener, RowOrder, Table, run, saved, today};
 
 use crate::args::CheckArgs;
@@ -28,8 +28,8 @@ pub(crate) fn check(args: CheckArgs, reporter: &Reporter) -> Result<ExitCode, Fa
     let record = record(&args, &config, reporter)?;
     let report = Report::new(&record)?;
     let kept = match &args.baseline {
-        Some(path) => Kept::at(path.clone()),
-        None => Kept::of(&config, file.as_deref()),
+        Some(path) => BaselineFile::at(path.clone()),
+        None => BaselineFile::of(&config, file.as_deref()),
     };
     let before = before(&kept, &args)?;
     let mut gate = judge(&report, &config, before.as_ref(), &today)?;
@@ -68,7 +68,7 @@ pub(crate) fn check(args: CheckArgs, reporter: &Reporter) -> Result<ExitCode, Fa
 }
 
 /// The baseline that counts: none if it is not wanted, or is about to be written anew.
-fn before(kept: &Kept, args: &CheckArgs) -> Result<Option<Before>, Failure> {
+fn before(kept: &BaselineFile, args: &CheckArgs) -> Result<Option<Before>, Failure> {
     if args.no_baseline || args.update_baseline {
         return Ok(None);
     }
@@ -84,7 +84,7 @@ fn before(kept: &Kept, args: &CheckArgs) -> Result<Option<Before>, Failure> {
 
 /// Takes out of the baseline what is not found any more.
 fn prune(
-    kept: &Kept,
+    kept: &BaselineFile,
     before: Option<Before>,
     gate: &Gate,
     written: &mut Files,

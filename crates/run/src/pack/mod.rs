@@ -21,7 +21,7 @@ pub use self::manifest::{Environment, File, GateOf, Manifest};
 pub use self::verify::{Redo, Verified, verify};
 use crate::config::Config;
 use crate::failure::Failure;
-use crate::gate::{self, Before, Kept};
+use crate::gate::{self, BaselineFile, Before};
 use crate::listener::Listener;
 use crate::run::{TOOL, now};
 use crate::{saved, today};
@@ -76,7 +76,7 @@ pub fn pack(
             .map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
         note_secrets(&config, listener);
         files.push((CONFIG.to_owned(), text));
-        let kept = Kept::of(&config, Some(path));
+        let kept = BaselineFile::of(&config, Some(path));
         let bytes = kept.bytes()?;
         let before = bytes.clone().map(|bytes| kept.parse(bytes)).transpose()?;
         if let Some([list, audit]) = bytes {

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::config::Config;
 use crate::failure::Failure;
-use crate::gate::Kept;
+use crate::gate::BaselineFile;
 use crate::listener::Listener;
 use crate::run::{TOOL, run};
 use crate::saved;
@@ -172,7 +172,7 @@ impl Pack {
             Some(of) => {
                 let config = self.config(manifest)?;
                 let lists = self.get(BASELINE).zip(self.get(BASELINE_AUDIT));
-                let kept = Kept::at(BASELINE.into());
+                let kept = BaselineFile::at(BASELINE.into());
                 let before = lists.map(|(list, audit)| kept.parse([list.into(), audit.into()]));
                 let before = before.transpose()?;
                 let (gate, written) = super::judged(&report, &config, before.as_ref(), of)?;
