@@ -357,7 +357,7 @@ class Audit:
         candidates = {}
         for place, members in enumerate(member_sets):
             tested = [t["tested"][place] for t in tests]
-            if any(t and t["family_wise"] * len(tests) <= alpha for t in tested):
+            if any(t and t["together"] is not None and t["together"] <= alpha for t in tested):
                 length = len(self.audit["subgroups"][place]["predicate"])
                 best = candidates.get(members)
                 candidates[members] = min((length, texts[place], place), best or (math.inf, "", 0))

@@ -74,9 +74,7 @@ class Series:
         return self._words
 
 
-def compare(
-    newer: _facts.Audit, older: _facts.Audit, same_people: bool, alpha: float | None, n: int
-) -> Comparison:
+def compare(newer: _facts.Audit, older: _facts.Audit, same_people: bool, alpha: float | None, n: int) -> Comparison:
     data, words = newer.compare(older, same_people, alpha, n, False)
     return Comparison._of(json.loads(data), words)
 

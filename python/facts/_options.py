@@ -50,3 +50,4 @@ class Options(TypedDict, total=False):
     max_memory_mib: int | None
     threads: int | None
     progress: bool | Tell | None
+    keep_people: bool

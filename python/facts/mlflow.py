@@ -1,7 +1,7 @@
 """Audits in MLflow: the report as artifacts, what it comes to as metrics and tags.
 
-    with mlflow.start_run():
-        facts.mlflow.log_audit(audit, gate=audit.check(rules=[{"min_ratio": 0.8}]))
+with mlflow.start_run():
+    facts.mlflow.log_audit(audit, gate=audit.check(rules=[{"min_ratio": 0.8}]))
 """
 
 from __future__ import annotations
@@ -62,9 +62,7 @@ def log_audit(audit: Audit[Any], name: str = "facts", gate: Gate | None = None) 
         mlflow.log_text(gate.text, f"{name}/check.txt")
         mlflow.log_dict(gate.data, f"{name}/check.json")
     mlflow.log_metrics(found)
-    mlflow.set_tags(
-        {f"{name}.verdict": audit.verdict.words, f"{name}.tool": str(audit.about["tool"])}
-    )
+    mlflow.set_tags({f"{name}.verdict": audit.verdict.words, f"{name}.tool": str(audit.about["tool"])})
     return found
 
 

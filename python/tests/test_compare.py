@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import facts
 import pandas as pd
 import pytest
 from conftest import OPTIONS, keeps
-
-import facts
 
 
 def shut(rows: pd.DataFrame) -> Any:

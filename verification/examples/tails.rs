@@ -34,9 +34,10 @@ fn main() -> Result<(), Failure> {
         &Options::new(),
         Watch::nobody(),
     )?;
+    let profile = [" --release", ""][usize::from(cfg!(debug_assertions))];
     let mut record = format!(
         "# Tails and permutations: Adult, sex protected, support 1 %\n\n\
-         Made by `cargo run --release -p facts-verification --example tails {most}` on {}.\n",
+         Made by `cargo run{profile} -p facts-verification --example tails {most}` on {}.\n",
         machine()
     );
     let mut shuffles = vec![200, 1000, 5000, 20_000];

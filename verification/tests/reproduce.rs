@@ -43,7 +43,7 @@ fn the_split_has_the_rows_of_scikit_learn_in_its_order() {
     let config = Config::parse("adult-sex", experiment.config, &[]).unwrap();
     let table = Table::embedded("adult.csv.gz", ADULT, &config.data).unwrap();
     let table = table.cells;
-    let mut complete = vec![true; table.rows()];
+    let mut complete = vec![true; table.repeats().len()];
     for name in table.names() {
         let column = table.column(name).unwrap();
         let missing = column.column().missing(&["?".to_owned()]);
@@ -51,17 +51,25 @@ fn the_split_has_the_rows_of_scikit_learn_in_its_order() {
             *complete &= !missing[code as usize];
         }
     }
-    let rows: Vec<usize> = (0..table.rows()).filter(|&row| complete[row]).collect();
-    let table = table.select(&rows);
+    let table = table.filter(|row| complete[row]);
     assert_eq!(table.rows(), 45_222);
+    let order = table.order();
+    let texts_of = |name: &str| -> Vec<String> {
+        let column = table.column(name).unwrap();
+        order
+            .iter()
+            .map(|&row| column.value(row as usize).label())
+            .collect()
+    };
     let income = table.column("income").unwrap();
-    let favourable: Vec<bool> = (0..table.rows())
-        .map(|row| income.value(row).reads_as(">50K"))
+    let favourable: Vec<bool> = order
+        .iter()
+        .map(|&row| income.value(row as usize).reads_as(">50K"))
         .collect();
     let (train, test) = split(&favourable, Splitting::ScikitLearn, 30, 131_313).unwrap();
     let ours = |name: &str| -> Vec<String> {
-        let column = table.column(name).unwrap();
-        test.iter().map(|&row| column.value(row).label()).collect()
+        let texts = texts_of(name);
+        test.iter().map(|&row| texts[row].clone()).collect()
     };
 
     let reference = adult_rows().unwrap();

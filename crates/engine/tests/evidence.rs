@@ -184,8 +184,9 @@ fn truths(people: &People, names: &[&str]) -> Vec<Truth> {
     let all: f64 = ways.iter().map(|way| way.ways).sum();
     let statistics = |people: &People| -> Vec<Statistic> {
         let (audit, _) = audited(people, names);
-        let of = |d: &Box<dyn Definition>| d.statistic(&audit.subgroups[0]).unwrap();
-        definitions.iter().map(of).collect()
+        let subgroup = &audit.subgroups[0];
+        let statistics = definitions.iter().map(|of| of.statistic(subgroup).unwrap());
+        statistics.collect()
     };
     let scored: Vec<(Vec<Statistic>, f64)> = ways
         .iter()

@@ -33,7 +33,7 @@ fn every_form_reports_it_in_its_own_words() {
         (vec![kind.title.to_owned()], vec![])
     );
     assert!(diff.unchanged > 0);
-    let without_definitions = ["actions", "people", "stories", "drivers"];
+    let without_definitions = ["actions", "people", "stories", "drivers", "impact-"];
     for form in FORMS.iter().filter(|form| {
         !without_definitions
             .iter()

@@ -38,7 +38,7 @@ enum Rows {
     /// Two tables, the one to audit with a column that says how many people a row stands for.
     Apart {
         train: Table,
-        test: Table,
+        test: Box<Table>,
         weight: &'static str,
     },
 }
@@ -119,7 +119,7 @@ impl Run<'_> {
                     ..FromCode::default()
                 };
                 let words = "train and test rows generated apart, model fitted here";
-                (test, given, words)
+                (*test, given, words)
             }
         };
         let (record, individuals) = run_with(&config, &table, given, listener)?;
@@ -190,7 +190,7 @@ impl Run<'_> {
                 let test = facts_stand_in::ad_campaign_profiles(of_test, SEED + 1);
                 Rows::Apart {
                     train: stand_in("Ad Campaign", train, of_train, data)?,
-                    test: stand_in("Ad Campaign", test, of_test, data)?,
+                    test: Box::new(stand_in("Ad Campaign", test, of_test, data)?),
                     weight: PEOPLE,
                 }
             }

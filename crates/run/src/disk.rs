@@ -32,9 +32,11 @@ pub(crate) mod faults {
         Abort,
     }
 
+    /// At which step, and the steps so far.
+    type Plan = (Option<(usize, Fault)>, Vec<&'static str>);
+
     thread_local! {
-        /// At which step, and the steps so far.
-        static PLAN: RefCell<(Option<(usize, Fault)>, Vec<&'static str>)> = const { RefCell::new((None, Vec::new())) };
+        static PLAN: RefCell<Plan> = const { RefCell::new((None, Vec::new())) };
     }
 
     /// Does something with a fault at a step, counted from 0; also the steps that were taken.

@@ -65,7 +65,7 @@ fn one_value_that_is_no_number_is_told() {
     assert!(note.ends_with("years (`inf`)"), "{note}");
     // A third of the values are words: the column is one of texts.
     let words = |row: usize| {
-        if row % 3 == 0 {
+        if row.is_multiple_of(3) {
             "few".to_owned()
         } else {
             years(row)

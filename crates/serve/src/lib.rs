@@ -3,8 +3,8 @@
 //! Every number is the engine's and every sentence the report's; the page only shows them. `docs/api.md`
 //! says what can be asked, by the page and by anybody else, and `docs/explorer.md` what the page does.
 //!
-//! A request passes the [gate](gate), finds its [route](routes), and is answered by a [view](views) of
-//! an audit that lies on a [desk](desk) of its own.
+//! A request passes the gate (`gate`), finds its route (`routes`), and is answered by a view (`views`) of
+//! an audit that lies on a desk (`desk`) of its own.
 
 mod assets;
 mod desk;

@@ -93,7 +93,7 @@ impl Diff {
     }
 
     /// Compares two audits by definitions, as a comparison says that was made of them within the
-    /// [budgets] that they name.
+    /// budgets that they name.
     pub fn with(
         old: &Record,
         new: &Record,

@@ -492,7 +492,7 @@ fn nothing_is_told_of_what_is_suppressed() {
 
 #[test]
 fn a_hold_out_that_cannot_be_made_is_noted() {
-    let record = made(&["evidence.hold-out=0.5", "audit.suppress-below=60"]);
+    let record = made(&["evidence.hold-out=0.5", "audit.suppress-below=40"]);
     assert_eq!(record.evidence.unwrap().hold_out, None);
     let about = |note: &String| note.starts_with("no hold-out was made: ");
     assert!(record.notes.iter().any(about), "{:?}", record.notes);

@@ -43,7 +43,7 @@ export function Drill({ audit, overview, params, pinKey }: {
             {answer.conditions.map((condition) => (
               <button type="button" class="chip" onClick={() => change({
                 predicate: answer.conditions.filter((one) => one !== condition).map((one) => one.text).join(", "),
-              })} aria-label={`Take away: ${condition.words}`}>{condition.text} <span aria-hidden="true">×</span></button>
+              })} aria-label={`Take away: ${condition.text} ×`}>{condition.text} <span aria-hidden="true">×</span></button>
             ))}
             <button type="button" aria-pressed={pinned} onClick={() => pins.toggle(predicate)}>{pinned ? "Pinned" : "Pin"}</button>
           </p>
