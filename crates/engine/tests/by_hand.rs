@@ -362,9 +362,10 @@ fn spellings_are_one_level_and_the_model_gets_the_usual_one() {
     assert_eq!(subgroup(&found, "job = clerk").members, [2, 1]);
     let seen = seen.into_inner().unwrap();
     let row = |job: &str, sex: &str| (job.to_owned(), sex.to_owned());
-    // As they stand in the table, then clerks as bosses: two of four bosses are spelled ` boss`.
+    // As they stand in the table, in the order of their values; then clerks as bosses: two of four bosses are
+    // spelled ` boss`.
     // The clerks of `a` and `b` in their usual spelling would be rows of the population.
-    assert_eq!(seen[..2], [row(" clerk", "a"), row("clerk", " a")]);
+    assert_eq!(seen[..2], [row(" boss", "a"), row(" boss", "b")]);
     assert_eq!(seen.len(), 7 + 1);
     assert_eq!(seen[7], row(" boss", " a"));
 }
@@ -393,7 +394,7 @@ fn equally_usual_spellings_go_to_the_first_in_text_order() {
     // The clerk of `a` as a ` boss` is a row of the population; that of `b` is new.
     assert_eq!(
         seen.into_inner().unwrap(),
-        ["clerk", "clerk", "boss ", " boss", " boss"]
+        [" boss", "boss ", "clerk", "clerk", " boss"]
     );
 }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
 use arrow_array::{BooleanArray, RecordBatch};
-use facts_engine::population::{self, Bins, Edges, Levels, ProfileOrder, View};
+use facts_engine::population::{self, Bins, Edges, Levels, View};
 use facts_models::ModelSpec;
 use serde::{Deserialize, Serialize};
 
@@ -290,7 +290,6 @@ impl Profiles {
     }
 
     /// The profiles of a table of which these columns are kept; those with bins hold the names of bins.
-    /// Where small ones are left out, the order of the table is not told either.
     pub fn counted(
         table: Table,
         columns: Vec<Kept>,
@@ -301,11 +300,7 @@ impl Profiles {
         while names.contains(&count.as_str()) {
             count.push('_');
         }
-        let order = match suppress_below {
-            Some(_) => ProfileOrder::ByValue,
-            None => ProfileOrder::AsTheyCome,
-        };
-        let batch = table.cells.profiles(&names, &count, order)?;
+        let batch = table.cells.profiles(&names, &count)?;
         let before = table.manifest.and_then(|manifest| manifest.suppressed);
         let (batch, suppressed) = suppress(batch, suppress_below, before)?;
         let counts = batch.column(batch.num_columns() - 1);

@@ -15,7 +15,7 @@ fn hiring(file: &str) -> PathBuf {
 }
 
 /// A configuration with the example's model, or with one that is fitted.
-fn config(trains: bool) -> Config {
+fn config(trains: bool, settings: &[String]) -> Config {
     let model = match trains {
         true => "[model]\nspec = \"train\"\n".to_owned(),
         false => format!(
@@ -26,14 +26,22 @@ fn config(trains: bool) -> Config {
     let label = "[label]\ncolumn = \"kept\"\nfavourable = \"yes\"\n";
     let text =
         format!("{model}{label}[protected.sex]\n[evidence]\nshuffles = 39\nresamples = 20\n");
-    Config::parse("the test", &text, &[]).unwrap()
+    Config::parse("the test", &text, settings).unwrap()
 }
 
 /// What is saved, but for where the table lies and how long it took.
 fn audit(paths: &[PathBuf], trains: bool, order: RowOrder) -> (Record, String) {
-    let config = config(trains);
+    saved(&config(trains, &[]), paths, order)
+}
+
+/// The same with further settings.
+fn audit_with(paths: &[PathBuf], settings: &[String]) -> (Record, String) {
+    saved(&config(false, settings), paths, RowOrder::Forgotten)
+}
+
+fn saved(config: &Config, paths: &[PathBuf], order: RowOrder) -> (Record, String) {
     let table = Table::read_all(paths, &config.data, order).unwrap();
-    let record = run(&config, &table, &Silent).unwrap();
+    let record = run(config, &table, &Silent).unwrap();
     let mut saved = serde_json::to_value(&record).unwrap();
     let fields = saved.as_object_mut().unwrap();
     fields.remove("data");
@@ -110,7 +118,7 @@ fn three_sites(folder: &Path) -> Vec<PathBuf> {
 }
 
 fn profiles(paths: &[PathBuf], cuts: &Cuts, suppress_below: Option<u64>) -> Profiles {
-    let mut config = config(false);
+    let mut config = config(false, &[]);
     let years = config.overrides.entry("years".to_owned()).or_default();
     years.quantiles = Some(3);
     let table = Table::read_all(paths, &config.data, RowOrder::Forgotten).unwrap();
@@ -136,15 +144,7 @@ fn profiles_of_three_sites_give_the_audit_of_one_file() {
     let merged = profiles(&counted, &Cuts::None, None);
     assert_eq!(merged.manifest.rows, 600);
     let merged = [written(&merged, &folder.path().join("merged.profiles"))];
-    // The rows of the sites in one file, one site after the other.
-    let one = [folder.path().join("one.csv")];
-    let texts: Vec<String> = (sites.iter())
-        .map(|site| std::fs::read_to_string(site).unwrap())
-        .collect();
-    let rows = texts.iter().map(|text| text.split_once('\n').unwrap());
-    let header = texts[0].lines().next().unwrap();
-    let rows: String = rows.map(|(_, rows)| rows).collect();
-    std::fs::write(&one[0], format!("{header}\n{rows}")).unwrap();
+    let one = [hiring("people.csv")];
     let (_, expected) = audit(&one, false, RowOrder::Kept);
     assert_eq!(audit(&sites, false, RowOrder::Forgotten).1, expected);
     assert_eq!(audit(&counted, false, RowOrder::Kept).1, expected);
@@ -152,6 +152,30 @@ fn profiles_of_three_sites_give_the_audit_of_one_file() {
     // The profiles of the whole are those of the parts, to the byte.
     let whole = profiles(&one, &Cuts::None, None);
     assert_eq!(whole.parquet().unwrap(), std::fs::read(&merged[0]).unwrap());
+}
+
+/// Shuffles and resamples draw people by number, and numbers do not depend on the order of rows.
+#[test]
+fn rows_in_any_order_give_one_audit() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = std::fs::read_to_string(hiring("people.csv")).unwrap();
+    let (header, rows) = text.split_once('\n').unwrap();
+    let rows: Vec<&str> = rows.lines().collect();
+    let (record, expected) = audit(&[hiring("people.csv")], false, RowOrder::Forgotten);
+    let evidence = record.evidence.unwrap();
+    assert!(!evidence.tests.is_empty() && !evidence.intervals.is_empty());
+    let private = ["audit.suppress-below=5".to_owned()];
+    let (_, expected_private) = audit_with(&[hiring("people.csv")], &private);
+    // Neither number has a factor in common with 600.
+    for step in [599, 271] {
+        let mixed: Vec<&str> = (0..rows.len())
+            .map(|row| rows[row * step % rows.len()])
+            .collect();
+        let path = [folder.path().join(format!("{step}.csv"))];
+        std::fs::write(&path[0], format!("{header}\n{}\n", mixed.join("\n"))).unwrap();
+        assert_eq!(audit(&path, false, RowOrder::Forgotten).1, expected);
+        assert_eq!(audit_with(&path, &private).1, expected_private);
+    }
 }
 
 #[test]

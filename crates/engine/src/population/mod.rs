@@ -12,6 +12,7 @@ mod column;
 mod declare;
 mod groups;
 mod levels;
+mod order;
 mod reading;
 mod resample;
 mod shared;
@@ -35,7 +36,7 @@ pub use self::declare::{
 pub use self::levels::{Level, Levels};
 pub use self::reading::RowProfiles;
 pub use self::shared::Shared;
-pub use self::table::{EncodedColumn, ProfileOrder, Table};
+pub use self::table::{EncodedColumn, Table};
 pub use self::table_reader::TableReader;
 use crate::rows::Rows;
 

@@ -10,6 +10,7 @@ use arrow_array::RecordBatch;
 use super::column::{Column, Value};
 use super::declare::{Bins, Declaration, Distance, Edges, Feature, Kind, Missing, View};
 use super::levels::{Level, Levelling, Levels, Source};
+use super::order::{compare, rows_in_order};
 use super::{Population, Summary, Table, TableReader, groups};
 use crate::error::Error;
 use crate::rows::Rows;
@@ -169,8 +170,10 @@ impl Reading {
             // The places are in order.
             kept.binary_search(place).is_err() && weight != Some(*place)
         });
+        let ordered = encoded.iter().map(|column| column.column().in_order());
+        let (columns, code_of): (Vec<Column>, Vec<Vec<u32>>) = ordered.unzip();
         let mut reading = Self {
-            columns: encoded.iter().map(|c| c.column().clone()).collect(),
+            columns,
             profiles: Rows::new(kept.len()),
             people: Vec::new(),
             rows: Vec::new(),
@@ -188,11 +191,17 @@ impl Reading {
             },
         };
         let codes: Vec<&[u32]> = encoded.iter().map(|column| column.codes()).collect();
-        reading.group(&codes, table)?;
+        reading.group(&codes, &code_of, table)?;
         Ok(reading)
     }
 
-    fn group(&mut self, codes: &[&[u32]], table: &Table) -> Result<(), Error> {
+    /// Groups rows by their values. Codes become places in the order of values.
+    fn group(
+        &mut self,
+        codes: &[&[u32]],
+        code_of: &[Vec<u32>],
+        table: &Table,
+    ) -> Result<(), Error> {
         let mut row = vec![0; codes.len()];
         let mut all: u64 = 0;
         for (i, &repeats) in table.repeats().iter().enumerate() {
@@ -202,8 +211,8 @@ impl Reading {
                 self.of_row.profiles.push(LEFT_OUT);
                 continue;
             }
-            for (code, column) in row.iter_mut().zip(codes) {
-                *code = column[i];
+            for ((code, column), code_of) in row.iter_mut().zip(codes).zip(code_of) {
+                *code = code_of[column[i] as usize];
             }
             let (profile, new) = self.profiles.insert(&row);
             if new {
@@ -219,6 +228,27 @@ impl Reading {
             self.of_row.profiles.push(profile as u32);
         }
         Ok(())
+    }
+
+    /// Numbers profiles by their values, column by column in order of name, so that nothing that is drawn
+    /// from them depends on the order of rows or columns. What is made of them later keeps that order.
+    fn put_in_order(&mut self) {
+        let mut by_name: Vec<usize> = (0..self.columns.len()).collect();
+        by_name.sort_by_key(|&column| self.columns[column].name());
+        let order = rows_in_order(&self.profiles, &by_name);
+        let mut profiles = Rows::new(self.columns.len());
+        let mut new_profile = vec![0; order.len()];
+        for (new, &old) in (0..).zip(&order) {
+            profiles.insert(self.profiles.row(old as usize));
+            new_profile[old as usize] = new;
+        }
+        let in_order = |of_profile: &[u64]| -> Vec<u64> {
+            order.iter().map(|&old| of_profile[old as usize]).collect()
+        };
+        self.people = in_order(&self.people);
+        self.rows = in_order(&self.rows);
+        self.profiles = profiles;
+        self.renumber(&new_profile);
     }
 
     /// The place of each column by name.
@@ -256,6 +286,7 @@ impl Reading {
             &protected_missing,
             everybody,
         )?;
+        self.put_in_order();
 
         let mut levels = Vec::with_capacity(features.len());
         let mut of_value = Vec::with_capacity(features.len());
@@ -519,17 +550,6 @@ impl Reading {
             }
         }
         typical
-    }
-}
-
-pub(super) fn compare(a: &Value, b: &Value) -> std::cmp::Ordering {
-    match (a, b) {
-        (Value::Text(a), Value::Text(b)) => a.cmp(b),
-        (Value::Integer(a), Value::Integer(b)) => a.cmp(b),
-        (a, b) => match (a.number(), b.number()) {
-            (Some(a), Some(b)) => a.total_cmp(&b),
-            _ => a.label().cmp(&b.label()),
-        },
     }
 }
 

@@ -191,7 +191,7 @@ impl Described {
         for (code, people, answer) in held {
             let part = match &self.standing {
                 Some(standing) => (standing[code] * PARTS as f64) as usize,
-                None => code,
+                None => self.rank[code],
             };
             let (people, answered) = (people as f64, f64::from(u8::from(answer)) * people as f64);
             let part = parts.entry(part).or_default();
@@ -378,8 +378,14 @@ impl People {
 
     /// One of these people whose protected attributes are those that most of them have.
     fn most_common(&self, members: &[usize]) -> Option<usize> {
-        let protected = |person: usize| &self.distinct.row(person)[self.describing..];
-        let mut together: BTreeMap<&[u32], (u64, usize)> = BTreeMap::new();
+        // By ranks, because codes go by the order of rows.
+        let protected = |person: usize| -> Vec<usize> {
+            let columns = self.describing..self.columns.len();
+            columns
+                .map(|column| self.columns[column].rank[self.code(person, column)])
+                .collect()
+        };
+        let mut together: BTreeMap<Vec<usize>, (u64, usize)> = BTreeMap::new();
         for &person in members {
             let (people, _) = together.entry(protected(person)).or_insert((0, person));
             *people += self.weights[person];

@@ -17,7 +17,7 @@ use arrow_select::take::take;
 use super::bins::Cut;
 use super::column::{Column, Value};
 use super::declare::Bins;
-use super::reading::compare;
+use super::order::rows_in_order;
 use super::table_reader::TableReader;
 use crate::error::Error;
 use crate::rows::Rows;
@@ -38,16 +38,6 @@ pub struct Table {
     pub(super) rows: usize,
     /// The place of each column by name, once it was asked for.
     pub(super) places: OnceLock<Arc<HashMap<String, usize>>>,
-}
-
-/// The order in which [`Table::profiles`] come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ProfileOrder {
-    /// That in which they first come in the table: whatever is drawn at random from them later is drawn as
-    /// from the table.
-    AsTheyCome,
-    /// By the values of their columns: nothing is told about the order of the table.
-    ByValue,
 }
 
 /// One column of a [`Table`].
@@ -97,18 +87,6 @@ impl EncodedColumn {
         let codes: UInt32Array = rows.iter().map(|&row| self.codes[row]).collect();
         // Every code was handed out by the column whose values these are.
         take(&self.column.array(), &codes, None).expect("codes are in range")
-    }
-
-    /// The place of each value in the order of values, by code; equal values have one.
-    fn ranks(&self) -> Vec<u32> {
-        let values = self.column.values();
-        let mut codes: Vec<usize> = (0..values.len()).collect();
-        codes.sort_by(|&a, &b| compare(&values[a], &values[b]));
-        let mut ranks = vec![0; values.len()];
-        for (rank, code) in (0..).zip(codes) {
-            ranks[code] = rank;
-        }
-        ranks
     }
 
     /// How many rows hold each value, by code.
@@ -267,19 +245,14 @@ impl Table {
         }
     }
 
-    /// The distinct rows of some columns, and in a last column how many rows of the table each stands for;
-    /// in the order in which they first come, or by their values.
-    pub fn profiles(
-        &self,
-        columns: &[&str],
-        count: &str,
-        order: ProfileOrder,
-    ) -> Result<RecordBatch, Error> {
+    /// The distinct rows of some columns, in the order of their values, and in a last column how many rows
+    /// of the table each stands for. Nothing is told about the order of the table.
+    pub fn profiles(&self, columns: &[&str], count: &str) -> Result<RecordBatch, Error> {
         let columns: Vec<&EncodedColumn> = columns
             .iter()
             .map(|name| self.column(name))
             .collect::<Result<_, _>>()?;
-        let ranks: Vec<Vec<u32>> = columns.iter().map(|column| column.ranks()).collect();
+        let ranks: Vec<Vec<u32>> = columns.iter().map(|c| c.column.ranks()).collect();
         let mut distinct = Rows::new(columns.len());
         let (mut firsts, mut counts) = (Vec::new(), Vec::new());
         let mut row = vec![0; columns.len()];
@@ -294,12 +267,10 @@ impl Table {
             }
             counts[number] += repeats;
         }
-        let mut numbers: Vec<usize> = (0..firsts.len()).collect();
-        if order == ProfileOrder::ByValue {
-            numbers.sort_unstable_by(|&a, &b| distinct.row(a).cmp(distinct.row(b)));
-        }
-        let rows: Vec<usize> = numbers.iter().map(|&number| firsts[number]).collect();
-        let counts: UInt64Array = numbers.iter().map(|&number| counts[number]).collect();
+        let in_table_order: Vec<usize> = (0..columns.len()).collect();
+        let numbers = rows_in_order(&distinct, &in_table_order);
+        let rows: Vec<usize> = numbers.iter().map(|&n| firsts[n as usize]).collect();
+        let counts: UInt64Array = numbers.iter().map(|&n| counts[n as usize]).collect();
         let arrays = columns.iter().map(|c| (c.column.name(), c.array(&rows)));
         let arrays = arrays.chain([(count, Arc::new(counts) as ArrayRef)]);
         // All arrays have as many values as there are distinct rows.

@@ -255,7 +255,6 @@ mod tests {
     use arrow_array::{ArrayRef, Int64Array, StringArray};
 
     use super::super::column::Value;
-    use super::super::table::ProfileOrder;
     use super::*;
 
     /// Rows of two columns; `distinct` says how many different ones there are.
@@ -349,16 +348,13 @@ mod tests {
         let mut reader = TableReader::counted("count");
         for part in parts.iter().rev() {
             let part = Table::read([part]).unwrap();
-            let profiles = part.profiles(&["text", "number"], "count", ProfileOrder::AsTheyCome);
+            let profiles = part.profiles(&["text", "number"], "count");
             let profiles = profiles.unwrap();
             reader.push(&profiles).unwrap();
         }
         let merged = reader.finish();
         assert_eq!((merged.rows(), merged.repeats().len()), (120, 30));
-        let by_value = |table: &Table, columns: &[&str]| {
-            let profiles = table.profiles(columns, "count", ProfileOrder::ByValue);
-            profiles.unwrap()
-        };
+        let by_value = |table: &Table, columns: &[&str]| table.profiles(columns, "count").unwrap();
         let columns = ["number", "text"];
         assert_eq!(by_value(&merged, &columns), by_value(&whole, &columns));
         let texts = by_value(&merged, &["text"]);
