@@ -35,6 +35,7 @@
 
 pub mod csv;
 
+mod blank;
 mod columns;
 mod compressed;
 mod error;
@@ -46,6 +47,7 @@ mod parts;
 mod source;
 
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
@@ -55,6 +57,7 @@ pub use format::Format;
 pub use parts::{Part, PartsTable, open_parts, parts};
 pub use source::Source;
 
+use blank::Blank;
 use source::Input;
 
 /// Rows in a batch unless [`Options::batch_rows`] says otherwise: large enough
@@ -68,6 +71,9 @@ pub struct Options {
     pub format: Option<Format>,
     /// The columns to read, in this order; all of them when `None`.
     pub columns: Option<Vec<String>>,
+    /// Columns whose values nobody wants: they come with their names, and
+    /// without values. Parquet files are not read there.
+    pub blank: Vec<String>,
     /// The most rows in a batch. Arrow files keep the batches they were
     /// written with.
     pub batch_rows: NonZeroUsize,
@@ -83,6 +89,7 @@ impl Default for Options {
         Self {
             format: None,
             columns: None,
+            blank: Vec::new(),
             batch_rows: DEFAULT_BATCH_ROWS,
             numbered_texts: false,
             csv: csv::CsvOptions::default(),
@@ -131,10 +138,14 @@ fn opened(name: String, head: &[u8], input: Input, options: &Options) -> Result<
         Format::ArrowStream => ipc::open_stream(&name, input, options)?,
     };
     columns::refuse_too_many(&name, schema.fields().len())?;
-    Ok(Table {
+    let table = Table {
         name,
         schema,
         batches,
+    };
+    Ok(match Blank::new(&table.schema, &options.blank) {
+        Some(blank) => table.blanked(blank),
+        None => table,
     })
 }
 
@@ -147,6 +158,19 @@ impl Table {
     /// The columns and their types.
     pub fn schema(&self) -> SchemaRef {
         self.schema.clone()
+    }
+
+    /// The table with the values of some columns left out.
+    fn blanked(self, blank: Blank) -> Self {
+        let name = self.name.clone();
+        Self {
+            name: self.name,
+            schema: Arc::clone(&blank.schema),
+            batches: Box::new(self.batches.map(move |batch| {
+                let filled = blank.fill(&batch?);
+                filled.map_err(|e| InputError::undecodable(&name, Format::ArrowFile, e))
+            })),
+        }
     }
 
     /// Reads up to the first batch that has rows, and puts it back.

@@ -12,6 +12,7 @@ use parquet::arrow::arrow_reader::{
 use parquet::file::metadata::ParquetMetaData;
 use parquet::file::reader::ChunkReader;
 
+use crate::blank::Blank;
 use crate::columns;
 use crate::error::InputError;
 use crate::format::Format;
@@ -51,6 +52,12 @@ fn open_chunks(
     let wanted = columns::select(file, &names, options.columns.as_deref(), false)?;
 
     let schema = builder.schema().project(&wanted).map_err(broken)?;
+    let blank = Blank::new(&schema, &options.blank);
+    let is_read = |place: usize| !blank.as_ref().is_some_and(|blank| blank.is_blank(place));
+    let wanted: Vec<usize> = (wanted.into_iter().enumerate())
+        .filter(|&(place, _)| is_read(place))
+        .map(|(_, at)| at)
+        .collect();
     let mask = ProjectionMask::roots(builder.parquet_schema(), wanted.iter().copied());
     let reader = guarded(|| Ok(builder.with_projection(mask).build()?)).map_err(broken)?;
     // The mask reads columns in the order of the file: put them as wanted.
@@ -60,7 +67,8 @@ fn open_chunks(
         .iter()
         .map(|at| in_file_order.partition_point(|before| before < at))
         .collect();
-    Ok((schema.into(), batches(file, reader, order)))
+    let schema = (blank.as_ref()).map_or_else(|| schema.into(), |blank| Arc::clone(&blank.schema));
+    Ok((schema, batches(file, reader, order, blank)))
 }
 
 /// Texts that the file numbers in dictionaries throughout are handed over so: each is then looked at once
@@ -106,12 +114,20 @@ fn has_dictionaries(metadata: &ParquetMetaData, leaf: usize) -> bool {
         })
 }
 
-fn batches(file: &str, reader: ParquetRecordBatchReader, order: Vec<usize>) -> Batches {
+fn batches(
+    file: &str,
+    reader: ParquetRecordBatchReader,
+    order: Vec<usize>,
+    blank: Option<Blank>,
+) -> Batches {
     let file = file.to_string();
     Box::new(guarded_batches(reader).map(move |batch| {
-        batch
-            .and_then(|batch| batch.project(&order))
-            .map_err(|e| undecodable(&file, e))
+        let batch = batch.and_then(|batch| batch.project(&order));
+        let filled = batch.and_then(|batch| match &blank {
+            Some(blank) => blank.fill(&batch),
+            None => Ok(batch),
+        });
+        filled.map_err(|e| undecodable(&file, e))
     }))
 }
 

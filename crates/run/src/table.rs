@@ -375,8 +375,16 @@ fn options(data: &config::Data) -> Result<Options, Failure> {
     if let Some(encoding) = &data.encoding {
         csv.encoding = encoding.parse::<Encoding>().map_err(Failure::usage)?;
     }
+    // What neither the audit nor the model is to see is not read, unless it says who is kept.
+    let prepared = |name: &String| {
+        data.keep.contains_key(name)
+            || data.cut.contains_key(name)
+            || data.replace.contains_key(name)
+    };
+    let blank = data.ignore.iter().filter(|name| !prepared(name));
     Ok(Options {
         format: data.format,
+        blank: blank.cloned().collect(),
         numbered_texts: true,
         csv,
         ..Options::default()

@@ -246,3 +246,28 @@ fn small_profiles_are_left_out_and_said_to_be() {
     let few = profiles(&[hiring("people.csv")], &Cuts::OfTable, Some(10_000));
     assert_eq!(few.manifest.suppressed.unwrap().rows, None);
 }
+
+/// What is ignored is not read, so that rows which differ in nothing else are one.
+#[test]
+fn ignored_columns_keep_no_rows_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = std::fs::read_to_string(hiring("people.csv")).unwrap();
+    let numbered: Vec<String> = (text.lines().enumerate())
+        .map(|(row, line)| match row {
+            0 => format!("{line},id"),
+            row => format!("{line},p{row}"),
+        })
+        .collect();
+    let path = [folder.path().join("numbered.csv")];
+    std::fs::write(&path[0], numbered.join("\n")).unwrap();
+    let ignoring = config(false, &["data.ignore=[\"id\"]".to_owned()]);
+    let table = Table::read_all(&path, &ignoring.data, RowOrder::Forgotten).unwrap();
+    let without = Table::read(&hiring("people.csv"), &ignoring.data).unwrap();
+    assert_eq!(table.rows(), without.rows());
+    assert_eq!(table.cells.repeats(), without.cells.repeats());
+    assert!(table.cells.repeats().len() < 600);
+    let record = run(&ignoring, &table, &Silent).unwrap();
+    let (expected, _) = audit(&[hiring("people.csv")], false, RowOrder::Kept);
+    assert_eq!(record.evidence, expected.evidence);
+    assert_eq!(record.audit.population.ignored_columns, ["kept", "id"]);
+}

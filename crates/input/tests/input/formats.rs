@@ -210,3 +210,49 @@ fn a_named_pipe_is_read_once() {
     assert_eq!(table.map(Result::unwrap).collect::<Vec<_>>(), [people()]);
     writer.join().unwrap();
 }
+
+/// Columns that nobody wants keep their names and places; of Parquet they are not even read.
+#[test]
+fn blank_columns_hold_nothing() {
+    let people = people();
+    let options = Options {
+        blank: vec!["sex".into(), "member".into(), "unknown".into()],
+        ..Options::default()
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let damaged = {
+        // The pages of `sex` lie between those of `age` and of `rate`.
+        let mut bytes = parquet(&people);
+        let at = bytes.windows(5).position(|w| w == b" Male").unwrap();
+        bytes[at - 4..at + 16].fill(0xff);
+        bytes
+    };
+    for (name, bytes) in [
+        ("t.csv", CSV.as_bytes().to_vec()),
+        ("t.parquet", parquet(&people)),
+        ("damaged.parquet", damaged),
+        ("t.arrow", arrow_file(&people, None)),
+    ] {
+        let table = open(file(&folder, name, &bytes), &options).unwrap();
+        let types: Vec<DataType> = (table.schema().fields().iter())
+            .map(|field| field.data_type().clone())
+            .collect();
+        let expected = [
+            DataType::Int64,
+            DataType::Null,
+            DataType::Float64,
+            DataType::Null,
+        ];
+        assert_eq!(types, expected, "{name}");
+        let batches: Vec<RecordBatch> = table.map(Result::unwrap).collect();
+        assert_eq!(batches[0].column(0), people.column(0), "{name}");
+        assert_eq!(batches[0].column(2), people.column(2), "{name}");
+        assert_eq!(batches[0].column(3).logical_null_count(), 3, "{name}");
+    }
+    let all = Options {
+        blank: ["age", "sex", "rate", "member"].map(String::from).to_vec(),
+        ..Options::default()
+    };
+    let mut table = open(file(&folder, "all.parquet", &parquet(&people)), &all).unwrap();
+    assert_eq!(table.next().unwrap().unwrap().num_rows(), 3);
+}
