@@ -25,6 +25,8 @@ from facts._compare import Comparison, Series, series
 from facts._facts import __version__, explain_config
 from facts._gate import Gate, GateFinding, RuleResult
 from facts._levels import Bin
+from facts._profiles import profiles
+from facts._spark import on_spark
 from facts.errors import DataError, FactsError, FactsWarning, ModelError, OutputError, UsageError
 
 __all__ = [
@@ -48,5 +50,7 @@ __all__ = [
     "audit",
     "explain_config",
     "load",
+    "on_spark",
+    "profiles",
     "series",
 ]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar, over
 
 import numpy as np
 
-from facts import _compare, _facts, _frames, _gate, _html, _models, _plot
+from facts import _compare, _engines, _facts, _frames, _gate, _html, _models, _plot
 from facts._answer import Story, Verdict
 from facts._compare import Comparison
 from facts._config import NO_EVIDENCE, configure, hidden
@@ -108,7 +108,9 @@ def audit(
             ``config`` names. A model in Python is called with frames of the type and dtypes of
             ``X``, in large batches, with each distinct row once.
         X: The people, one a row: a pandas or polars DataFrame, a polars LazyFrame (which is
-            collected), a pyarrow Table, or anything that speaks the Arrow PyCapsule interface.
+            collected), a pyarrow Table, or anything that speaks the Arrow PyCapsule interface. An Ibis
+            table or a PySpark DataFrame is grouped where it lies: only its distinct rows and their
+            counts come here. ``select()`` the columns that matter first.
         protected: The column whose values are the groups that are compared; several columns are
             crossed. A Series or an array holds the values themselves, one a row, for a table without
             them; the model does not see them. A mapping gives options, such as
@@ -225,11 +227,17 @@ def audit(
         >>> print(audit.rank().subgroup[0])
         job = clerk
     """
-    X, added = _frames.native(X), set[str]()
-    if _frames.is_column(protected):
-        X, protected, is_new = _frames.with_column(X, protected)
-        added = {protected} if is_new else added
-    frame = _frames.frame(X)
+    added = set[str]()
+    if _engines.is_table(X):
+        if _frames.is_column(protected):
+            raise UsageError("X lies in an engine: protected must name one of its columns")
+        frame = _frames.counted(X)
+    else:
+        X = _frames.native(X)
+        if _frames.is_column(protected):
+            X, protected, is_new = _frames.with_column(X, protected)
+            added = {protected} if is_new else added
+        frame = _frames.frame(X)
     is_string = isinstance(model, str) or model is None
     if is_string and model_columns is not None:
         raise UsageError("model_columns is for models in Python; config={'model': {'order': …}} is for files")

@@ -15,8 +15,10 @@ __all__ = [
     "Table",
     "__version__",
     "audit",
+    "bin_names",
     "explain_config",
     "load",
+    "quantile_cuts",
     "read_config",
     "series",
     "unpack",
@@ -51,12 +53,18 @@ class Table:
     """A table, ready to be audited."""
 
     @staticmethod
-    def from_arrow(table: Any, name: str) -> Table: ...
+    def from_arrow(table: Any, name: str, count: str | None = None) -> Table: ...
+    def profiles(
+        self,
+        columns: Sequence[tuple[str, str, Sequence[float] | None]],
+        suppress_below: int | None = None,
+    ) -> tuple[Batch, str, str]: ...
     @staticmethod
     def from_columns(
         columns: Sequence[tuple[str, npt.NDArray[Any], Sequence[str] | None, npt.NDArray[np.bool_] | None]],
         rows: int,
         name: str,
+        count: str | None = None,
     ) -> Table: ...
     def __len__(self) -> int: ...
 
@@ -137,3 +145,5 @@ def read_config(path: str) -> str: ...
 def explain_config() -> str: ...
 def unpack(bytes: bytes) -> Audit: ...
 def write(path: str, page: bytes) -> None: ...
+def bin_names(cuts: Sequence[float]) -> list[str]: ...
+def quantile_cuts(column: str, numbers: Sequence[float], people: Sequence[int], bins: int) -> list[float]: ...

@@ -7,6 +7,7 @@ order and of the same dtypes, for the model to answer.
 
 from __future__ import annotations
 
+import json
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,8 +16,12 @@ from typing import Any
 
 import numpy as np
 
+from facts import _engines
 from facts._facts import Batch, Labels, Table
 from facts.errors import DataError, UsageError
+
+#: The key of the metadata by which a table of profiles is known.
+PROFILES = "facts.profiles"
 
 # The name of a table that comes from memory, in records and reports.
 _NAME = "a {} in memory"
@@ -31,6 +36,9 @@ class Frame(ABC):
     names: list[str]
     #: The columns that the model sees, in its order.
     seen: list[str]
+    #: How many rows each row stands for, if the table was grouped before; and what it is called.
+    counts: Any = None
+    origin: str | None = None
 
     @abstractmethod
     def table(self) -> Table:
@@ -63,6 +71,22 @@ def frame(X: Any) -> Frame:
         return X
     X = native(X)
     return next(adapter(X) for name, adapter in _ADAPTERS.items() if _is_of(X, name))
+
+
+def counted(X: Any) -> Frame:
+    """The adapter for a table that lies in an engine: for its distinct rows, with their counts."""
+    rows, count = _engines.grouped(X)
+    counts = rows.column(count).to_numpy().astype(np.uint64)
+    rows = rows.drop_columns([count])
+    found = PandasFrame(rows.to_pandas()) if _has_pandas() else ArrowFrame(rows)
+    found.counts, found.origin = counts, _engines.name(X)
+    return found
+
+
+def _has_pandas() -> bool:
+    from importlib.util import find_spec
+
+    return "pandas" in sys.modules or find_spec("pandas") is not None
 
 
 def native(X: Any) -> Any:
@@ -392,7 +416,11 @@ class PandasFrame(Frame):
             else (name, column.values, None, column.missing)
             for name, column in zip(self.names, self.columns, strict=True)
         ]
-        return Table.from_columns(columns, self.length, _NAME.format("pandas DataFrame"))
+        origin, count = self.origin or _NAME.format("pandas DataFrame"), None
+        if self.counts is not None:
+            count = _engines.free("count", self.names)
+            columns.append((count, self.counts, None, None))
+        return Table.from_columns(columns, self.length, origin, count)
 
     def rows(self, batch: Batch) -> Any:
         import pandas as pd
@@ -512,7 +540,12 @@ class ArrowFrame(Frame):
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        self.names = self.seen = list(X.schema.names)
+        # What facts.profiles made says which column counts, and what was cut: the engine reads it.
+        self.profiles = (X.schema.metadata or {}).get(PROFILES.encode())
+        self.names = list(X.schema.names)
+        if self.profiles is not None:
+            self.names.remove(json.loads(self.profiles)["count"])
+        self.seen = list(self.names)
         _check_names(self.names)
         self.is_batch = isinstance(X, pa.RecordBatch)
         self.schema = X.schema
@@ -544,7 +577,13 @@ class ArrowFrame(Frame):
         self.X = X
 
     def table(self) -> Table:
-        return _table(self.X, "pyarrow Table")
+        if self.counts is None:
+            return _table(self.X, "pyarrow Table")
+        import pyarrow as pa
+
+        count = _engines.free("count", self.names)
+        X = self.X.append_column(count, pa.array(self.counts))
+        return Table.from_arrow(X, self.origin or _NAME.format("pyarrow Table"), count)
 
     def rows(self, batch: Batch) -> Any:
         import pyarrow as pa

@@ -10,10 +10,12 @@ use arrow_array::types::{
 use arrow_array::{ArrayRef, BooleanArray, PrimitiveArray, RecordBatch, RecordBatchOptions};
 use arrow_schema::{Field, Schema};
 use facts_report::Origin;
+use facts_run::profiles::{BinNames, KEY, Kept, Profiles};
 use numpy::{Element, PyReadonlyArray1, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3_arrow::PyTable;
 
+use crate::batch::Batch;
 use crate::failure;
 
 /// A table, ready to be audited.
@@ -33,24 +35,59 @@ type NumpyColumn<'py> = (
 #[pymethods]
 impl Table {
     /// Takes over any table that speaks the Arrow PyCapsule interface, without a copy.
+    /// `count` names the column that says how many rows each row stands for, if there is one.
     #[staticmethod]
-    fn from_arrow(py: Python<'_>, table: PyTable, name: String) -> PyResult<Self> {
-        let (mut batches, schema) = table.into_inner();
+    #[pyo3(signature = (table, name, count=None))]
+    fn from_arrow(
+        py: Python<'_>,
+        table: PyTable,
+        name: String,
+        count: Option<&str>,
+    ) -> PyResult<Self> {
+        let (batches, schema) = table.into_inner();
+        let mut batches: Vec<RecordBatch> = batches
+            .into_iter()
+            .map(|batch| batch.with_schema(Arc::clone(&schema)))
+            .collect::<Result<_, _>>()
+            .map_err(|error| failure::data(py, error))?;
         if batches.is_empty() {
             batches.push(RecordBatch::new_empty(schema));
         }
-        Self::new(py, &batches, name)
+        Self::new(py, &batches, name, count)
+    }
+
+    /// The profiles of a table: its distinct rows with their counts, and what they say about themselves.
+    /// Each column has a name, a role and, where it holds the names of bins, the cuts between them.
+    #[pyo3(signature = (columns, suppress_below=None))]
+    fn profiles(
+        &self,
+        py: Python<'_>,
+        columns: Vec<(String, String, Option<Vec<f64>>)>,
+        suppress_below: Option<u64>,
+    ) -> PyResult<(Batch, String, String)> {
+        let columns = columns.into_iter().map(|(name, role, cuts)| Kept {
+            name,
+            role,
+            bins: cuts.map(BinNames::new),
+        });
+        let made = Profiles::counted(self.inner.clone(), columns.collect(), suppress_below);
+        let made = made.and_then(|made| Ok((made.manifest.text()?, made)));
+        let (text, made) = made.map_err(|error| failure::raise(py, &error))?;
+        Ok((Batch::new(made.batch), KEY.to_owned(), text))
     }
 
     /// Takes columns as (name, numpy array, labels or None, missing or None). With labels, the array
     /// holds places among them as 32-bit numbers, negative for a missing value; without, it holds
     /// numbers or Booleans, and `missing` says where there is none.
+    /// `count` names the column that says how many rows each row stands for, if there is one.
     #[staticmethod]
+    #[pyo3(signature = (columns, rows, name, count=None))]
     fn from_columns(
         py: Python<'_>,
         columns: Vec<NumpyColumn<'_>>,
         rows: usize,
         name: String,
+        count: Option<&str>,
     ) -> PyResult<Self> {
         let (mut fields, mut arrays) = (Vec::new(), Vec::new());
         for (column, values, labels, missing) in columns {
@@ -68,7 +105,7 @@ impl Table {
         let schema = Arc::new(Schema::new(fields));
         let batch = RecordBatch::try_new_with_options(schema, arrays, &options)
             .map_err(|error| failure::data(py, error))?;
-        Self::new(py, &[batch], name)
+        Self::new(py, &[batch], name, count)
     }
 
     fn __len__(&self) -> usize {
@@ -77,13 +114,21 @@ impl Table {
 }
 
 impl Table {
-    fn new(py: Python<'_>, batches: &[RecordBatch], name: String) -> PyResult<Self> {
+    fn new(
+        py: Python<'_>,
+        batches: &[RecordBatch],
+        name: String,
+        count: Option<&str>,
+    ) -> PyResult<Self> {
         let origin = Origin {
             name,
             sha256: None,
             files: Vec::new(),
         };
-        let inner = py.detach(|| facts_run::Table::of(batches, origin));
+        let inner = py.detach(|| match count {
+            Some(count) => facts_run::Table::counted(batches, count, origin),
+            None => facts_run::Table::of(batches, origin),
+        });
         let inner = inner.map_err(|error| failure::raise(py, &error))?;
         Ok(Self { inner })
     }
@@ -143,4 +188,25 @@ where
 
 fn is_missing(missing: Option<&[bool]>, row: usize) -> bool {
     missing.is_some_and(|missing| missing.get(row).copied().unwrap_or(true))
+}
+
+/// The names of the bins between cuts.
+#[pyfunction]
+pub(crate) fn bin_names(cuts: Vec<f64>) -> Vec<String> {
+    BinNames::new(cuts).labels
+}
+
+/// Where numbers, given ascending with how many people hold each, are cut into so many bins by quantiles.
+#[pyfunction]
+pub(crate) fn quantile_cuts(
+    py: Python<'_>,
+    column: &str,
+    numbers: Vec<f64>,
+    people: Vec<u64>,
+    bins: usize,
+) -> PyResult<Vec<f64>> {
+    let people: Vec<(f64, u64)> = numbers.into_iter().zip(people).collect();
+    BinNames::by_quantiles(column, &people, bins)
+        .map(|bins| bins.cuts)
+        .map_err(|error| failure::raise(py, &error))
 }

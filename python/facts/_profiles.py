@@ -1,0 +1,87 @@
+"""Profiles: a table as its distinct rows and how many rows each stands for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from facts import _engines, _facts
+from facts.errors import DataError, UsageError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def profiles(
+    X: Any,
+    protected: str | Sequence[str],
+    *,
+    label: str | None = None,
+    weight: str | None = None,
+    bins: Mapping[str, int | Sequence[float]] | None = None,
+    suppress_below: int | None = None,
+) -> pa.Table:
+    """Counts the distinct rows of a table where it lies.
+
+    What comes back is a table in the format of ``facts profiles`` (docs/profiles.md): written with
+    ``pyarrow.parquet.write_table`` it can be merged and audited by the command, and
+    :func:`facts.audit` takes it as it is.
+
+    Args:
+        X: An Ibis table or a PySpark DataFrame, of which ``select()`` has left the columns that
+            matter; or a table in memory (pandas, pyarrow), which DuckDB groups through Ibis.
+        protected: The column, or the columns, whose values are the groups that are compared.
+        label: The column that holds what really happened.
+        weight: The column that says how many people a row stands for.
+        bins: Columns of numbers to cut: into so many bins by quantiles, or at these numbers. Each
+            bin ends at a cut and holds it. The model then sees the names of bins.
+        suppress_below: Leave out profiles of fewer rows than this.
+
+    Raises:
+        UsageError: What was asked for cannot be done.
+        DataError: The table cannot be counted.
+    """
+    import pyarrow as pa
+
+    if not _engines.is_table(X):
+        X = _in_memory(X)
+    names = [str(column) for column in X.columns]
+    groups = [protected] if isinstance(protected, str) else list(protected)
+    roles: dict[str, str] = dict.fromkeys(groups, "protected")
+    for column, role in ((label, "label"), (weight, "weight")):
+        if column is not None:
+            roles[column] = role
+    for name in (*roles, *(bins or {})):
+        if name not in names:
+            raise UsageError(f"there is no column `{name}`; the table has: {', '.join(names)}")
+    cuts = {column: _cuts(X, column, how) for column, how in (bins or {}).items()}
+    X = _engines.cut(X, {column: (at, _facts.bin_names(at)) for column, at in cuts.items()})
+    rows, count = _engines.grouped(X)
+    table = _facts.Table.from_arrow(rows, _engines.name(X), count)
+    kept = [(name, roles.get(name, "feature"), cuts.get(name)) for name in names]
+    made, key, manifest = table.profiles(kept, suppress_below)
+    return pa.table(made).replace_schema_metadata({key: manifest})
+
+
+def _in_memory(X: Any) -> Any:
+    """A table in memory as DuckDB sees it through Ibis."""
+    try:
+        import ibis
+    except ImportError as error:
+        raise UsageError(
+            "profiles of a table in memory need ibis-framework[duckdb]; install it, or use the command"
+        ) from error
+    return ibis.memtable(X)
+
+
+def _cuts(X: Any, column: str, how: int | Sequence[float]) -> list[float]:
+    if not isinstance(how, int):
+        cuts = [float(cut) for cut in how]
+        if not cuts or any(a >= b for a, b in zip(cuts, cuts[1:], strict=False)):
+            raise UsageError(f"bins of `{column}` are cut at {cuts}; give numbers that ascend")
+        return cuts
+    try:
+        numbers, people = _engines.counted(X, column)
+    except ValueError as error:
+        raise DataError(f"column `{column}` holds no numbers, so it cannot be cut: {error}") from error
+    return _facts.quantile_cuts(column, numbers, people, how)

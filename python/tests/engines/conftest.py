@@ -1,0 +1,94 @@
+"""Engines, started for the tests. One that cannot be started is a failure, not a skip."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+HIRING = Path(__file__).resolve().parents[3] / "examples" / "hiring"
+
+
+@pytest.fixture(scope="session")
+def people() -> pd.DataFrame:
+    """The applicants of examples/hiring, seven times over, without the label."""
+    once = pd.read_csv(HIRING / "people.csv").drop(columns="kept")
+    return pd.concat([once] * 7, ignore_index=True)
+
+
+@pytest.fixture(scope="session")
+def parquet(people: pd.DataFrame, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same as a folder of three parts."""
+    folder = tmp_path_factory.mktemp("parts")
+    for part in range(3):
+        people.iloc[part::3].to_parquet(folder / f"part-{part}.parquet", index=False)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[Any]:
+    """Spark with two worker processes."""
+    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.master("local-cluster[2,1,1024]").appName("facts")
+    for key, value in {
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.sql.shuffle.partitions": "4",
+        "spark.ui.enabled": "false",
+    }.items():
+        builder = builder.config(key, value)
+    session = builder.getOrCreate()
+    yield session
+    session.stop()
+
+
+@pytest.fixture(scope="session")
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    """A Postgres server of its own, on loopback; gives its port."""
+    bin_ = _postgres()
+    folder = tmp_path_factory.mktemp("postgres")
+    as_user: dict[str, Any] = {}
+    if os.geteuid() == 0:
+        # Postgres will not run as root.
+        user = pwd.getpwnam("postgres")
+        as_user = {"user": user.pw_uid, "group": user.pw_gid}
+        for path in (folder, *folder.parents):
+            if path == Path("/tmp") or path == Path("/"):
+                break
+            path.chmod(path.stat().st_mode | 0o011)
+        os.chown(folder, user.pw_uid, user.pw_gid)
+    data = folder / "data"
+    options: dict[str, Any] = {"cwd": folder, "check": True, "capture_output": True, **as_user}
+    subprocess.run([bin_ / "initdb", "-D", data, "-U", "facts", "--auth=trust", "-E", "UTF8"], **options)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+    settings = f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories="
+    log = folder / "log"
+    control = [bin_ / "pg_ctl", "-D", data, "-w"]
+    started = {**options, "capture_output": False, "stdout": subprocess.DEVNULL}
+    subprocess.run([*control, "-l", log, "-o", settings, "start"], **started)
+    yield port
+    subprocess.run([*control, "-m", "immediate", "stop"], **started)
+
+
+def _postgres() -> Path:
+    """The folder of Postgres' programs."""
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+    if found:
+        return found[-1].parent
+    on_path = shutil.which("initdb")
+    assert on_path, "Postgres is not installed (Debian: apt-get install postgresql)"
+    return Path(on_path).parent
