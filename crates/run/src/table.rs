@@ -104,15 +104,23 @@ impl Table {
         let files: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
         let mut rows = vec![0; parts.len()];
         let mut reading: Option<(TableReader, Option<Manifest>)> = None;
-        let mut last = None;
         let read = || -> Result<Vec<Part>, Failure> {
             let mut table = facts_input::open_parts(parts, &options(data)?)?;
-            while let Some(batch) = table.next() {
+            let mut last = None;
+            // Each batch with what its part says about itself, where it is the first of the part.
+            let batches = std::iter::from_fn(|| {
+                let batch = table.next()?;
+                let part = batch.as_ref().ok().map(|&(part, _)| part);
+                let is_first = part.is_some() && last != part;
+                last = part.or(last);
+                Some((batch, is_first.then(|| table.metadata())))
+            });
+            ahead(batches, |(batch, metadata)| {
                 let (part, batch) = batch?;
                 rows[part] += batch.num_rows() as u64;
-                if last.replace(part) != Some(part) {
+                if let Some(metadata) = metadata {
                     let name = files[part].display().to_string();
-                    let manifest = Manifest::read(&name, &table.metadata())?;
+                    let manifest = Manifest::read(&name, &metadata)?;
                     match &mut reading {
                         Some((_, all)) => merge(&name, all, manifest)?,
                         None => reading = Some((order.reader(manifest.as_ref()), manifest)),
@@ -121,7 +129,8 @@ impl Table {
                 if let Some((reader, _)) = &mut reading {
                     reader.push(&batch)?;
                 }
-            }
+                Ok(())
+            })?;
             Ok(table.into_parts())
         };
         let (parts, hashes) = hashing(&files, read)?;
@@ -166,9 +175,7 @@ impl Table {
         let table = facts_input::open(source, &options(data)?)?;
         let manifest = Manifest::read(&name, table.schema().metadata())?;
         let mut reader = order.reader(manifest.as_ref());
-        for batch in table {
-            reader.push(&batch?)?;
-        }
+        ahead(table, |batch| Ok(reader.push(&batch?)?))?;
         let origin = Origin {
             name,
             sha256: None,
@@ -310,6 +317,29 @@ fn name_of(paths: &[PathBuf]) -> String {
         || path.display().to_string(),
         |name| name.to_string_lossy().into_owned(),
     )
+}
+
+/// How many batches are decoded before they are needed.
+const AHEAD: usize = 4;
+
+/// Does something with each item, in order, while the next ones are made on a thread of their own: files are
+/// decoded on one core and rows grouped on another.
+fn ahead<T: Send>(
+    items: impl Iterator<Item = T> + Send,
+    each: impl FnMut(T) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    std::thread::scope(|scope| {
+        let (sender, receiver) = std::sync::mpsc::sync_channel(AHEAD);
+        scope.spawn(move || {
+            for item in items {
+                // Nobody waits for more once something has gone wrong.
+                if sender.send(item).is_err() {
+                    break;
+                }
+            }
+        });
+        receiver.into_iter().try_for_each(each)
+    })
 }
 
 /// Does some work, and hashes files beside it on a thread of its own: the bytes pass through memory once.
