@@ -13,7 +13,8 @@ has grown since beyond chance. Without rules there is one: no story against anyb
   facts.baseline.json   the findings that were accepted, by id; commit it, and the audit beside it
   [[check.waive]]       lets one finding through until a day, for a reason, with an owner
 
-In GitHub Actions the text comes with annotations, and the step gets a summary. docs/check.md has all.
+In GitHub Actions the text comes with annotations, and the step gets a summary. docs/check.md has
+all.
 
 Examples:
   facts check result                              a saved audit, by the rules of ./facts.toml

@@ -229,3 +229,23 @@ fn named<T: Clone + Send + Sync + 'static, const N: usize>(
         value.ok_or("the name of no value")
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    /// What is written by hand below the options fits a terminal of 100 columns as it stands.
+    #[test]
+    fn help_below_the_options_is_not_wrapped_again() {
+        let command = Cli::command();
+        for command in command.get_subcommands() {
+            let help = command.get_after_help().map(ToString::to_string);
+            for line in help.unwrap_or_default().lines() {
+                let name = command.get_name();
+                assert!(line.chars().count() <= 100, "facts {name}: {line}");
+            }
+        }
+    }
+}

@@ -6,8 +6,8 @@ use clap::Args;
 
 pub(super) const PACK_HELP: &str = "\
 One archive to hand over: the audit, every report, the configuration with its rules and waivers, the
-baseline, what the gate said, hashes of table and model. A manifest holds the SHA-256 of each. Counts, no
-individuals. docs/regulation.md says which demands of law it answers to, and which it does not.
+baseline, what the gate said, hashes of table and model. A manifest holds the SHA-256 of each.
+Counts, no individuals. docs/regulation.md says which demands of law it answers to, and which not.
 
 Examples:
   facts pack result                               writes result.pack.tar, with ./facts.toml
@@ -15,8 +15,8 @@ Examples:
   facts verify result.pack.tar                    what facts pack wrote, and whether it holds";
 
 pub(super) const VERIFY_HELP: &str = "\
-Checks that not a bit was changed, works every number out again that follows from the counts, and judges
-the gate again. Needs no network.
+Checks that not a bit was changed, works every number out again that follows from the counts, and
+judges the gate again. Needs no network.
 
 Examples:
   facts verify result.pack.tar

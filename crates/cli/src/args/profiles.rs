@@ -9,9 +9,9 @@ use facts_run::{Config, Failure};
 use super::ReadingArgs;
 
 pub(super) const PROFILES_HELP: &str = "\
-Writes one row for each distinct row of the columns that have a role, with how many rows it stands for.
-An audit of that file is the audit of the table, and files made in different places can be audited
-together or merged into one. docs/profiles.md describes the format.
+Writes one row for each distinct row of the columns that have a role, with how many rows it stands
+for. An audit of that file is the audit of the table, and files made in different places can be
+audited together or merged into one. docs/profiles.md describes the format.
 
 Examples:
   facts profiles people.parquet --protected sex -o people.profiles.parquet

@@ -8,9 +8,9 @@ use clap::Args;
 pub(super) const SERVE_HELP: &str = "\
 AUDIT and NEW are folders that `facts audit --out` wrote, or their audit.json.gz.
 
-The page is for whoever started the command: it listens on this machine alone, and the address that is
-printed has a token in it, without which nothing is answered. With --listen other machines reach it, over
-plain HTTP: put a server with TLS before it, or use it in a network that you trust.
+The page is for whoever started the command: it listens on this machine alone, and the address
+that is printed has a token in it, without which nothing is answered. With --listen other machines
+reach it, over plain HTTP: put a server with TLS before it, or use it in a network that you trust.
 
 Examples:
   facts serve result                       ask a saved audit
