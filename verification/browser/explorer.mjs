@@ -161,9 +161,13 @@ async function subgroups(page) {
   // The end of the table is there, too.
   await page.click("text=Clear");
   await page.waitForFunction((all) => document.querySelector("#matching")?.innerText === all, all);
-  await page.$eval(".list", (list) => list.scrollTo(0, list.scrollHeight));
-  await page.waitForFunction((all) => document.querySelector(".list .row[data-subgroup]:last-child")?.ariaRowIndex
-    === String(Number(all.replace(/[^\d]/g, "")) + 1), all);
+  await page.waitForFunction((all) => {
+    // Again and again: the list may not have grown to its length yet.
+    const list = document.querySelector(".list");
+    list.scrollTo(0, list.scrollHeight);
+    const last = list.querySelector(".row[data-subgroup]:last-child");
+    return last?.ariaRowIndex === String(Number(all.replace(/[^\d]/g, "")) + 1);
+  }, all);
   await page.click("[role=columnheader] >> text=people >> nth=1");
   await page.waitForSelector("[aria-sort=descending]");
   await ready(page);
