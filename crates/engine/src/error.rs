@@ -410,6 +410,22 @@ pub enum Error {
         /// The least support of a fixed ladder at which the search was tried and fits, if there is one.
         fits: Option<f64>,
     },
+    /// A table of too many distinct rows.
+    #[error(
+        "the {rows} rows read so far are {distinct} different ones, and leave too little of the {limit_mib} MiB allowed; raise the memory limit, leave out columns that neither the audit nor the model needs, or cut numbers into bins beforehand (`{column}` has {values} different values)"
+    )]
+    TableTooLarge {
+        /// Rows so far.
+        rows: usize,
+        /// Different ones among them.
+        distinct: usize,
+        /// The column with the most values.
+        column: String,
+        /// How many it has.
+        values: usize,
+        /// Memory allowed.
+        limit_mib: u64,
+    },
     /// Too many distinct counterfactual rows.
     #[error(
         "{rows} distinct counterfactual rows fill the {limit_mib} MiB allowed, and {changes_left} of {changes} changes are still to be decided; raise the memory limit or the support"

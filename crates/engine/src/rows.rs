@@ -33,6 +33,11 @@ impl Rows {
         self.numbers.len()
     }
 
+    /// About how much memory the rows take.
+    pub(crate) fn bytes(&self) -> usize {
+        (self.codes.capacity() + self.numbers.capacity()) * size_of::<u32>()
+    }
+
     /// Row `number`.
     pub(crate) fn row(&self, number: usize) -> &[u32] {
         &self.codes[number * self.width..(number + 1) * self.width]

@@ -224,6 +224,14 @@ pub(crate) fn as_chosen(options: Options, audit: &Audit) -> Options {
     }
 }
 
+/// How much memory an audit may take, in bytes.
+pub(crate) fn max_memory(config: &Config) -> u64 {
+    match config.audit.max_memory_mib {
+        Some(mib) => mib.saturating_mul(1 << 20),
+        None => Options::new().memory(),
+    }
+}
+
 /// The engine's options.
 pub(crate) fn options(config: &Config) -> Result<Options, Failure> {
     let audit = &config.audit;
@@ -247,9 +255,7 @@ pub(crate) fn options(config: &Config) -> Result<Options, Failure> {
     if let Some(subgroups) = audit.max_subgroups {
         options = options.max_subgroups(subgroups);
     }
-    if let Some(mib) = audit.max_memory_mib {
-        options = options.max_memory(mib.saturating_mul(1 << 20));
-    }
+    options = options.max_memory(max_memory(config));
     // A group too small to be told of is not compared, only named. Neither is one with fewer people
     // than a subgroup must have of it: no subgroup would be common to all.
     let least = audit

@@ -170,6 +170,7 @@ impl From<facts_engine::Error> for Failure {
             | Error::TooManyItemsets { .. }
             | Error::ItemsetsTooLarge { .. }
             | Error::TooManyRows { .. }
+            | Error::TableTooLarge { .. }
             | Error::OtherPeople
             | Error::TooMuchMemory { .. }
             | Error::NobodyShares { .. } => Self::data(error),

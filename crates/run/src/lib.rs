@@ -40,4 +40,4 @@ pub use self::outlook::{GroupOutlook, Outlook, outlook};
 pub use self::paired::{Kept, compare_people};
 pub use self::run::{FromCode, TOOL, expected, run, run_to_compare, run_with, today};
 pub use self::settings::call_settings;
-pub use self::table::{RowOrder, Table};
+pub use self::table::{Reading, RowOrder, Table};

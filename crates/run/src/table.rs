@@ -12,6 +12,7 @@ use facts_input::{Options, Part, Source};
 use facts_report::{FileOrigin, Origin};
 use sha2::{Digest, Sha256};
 
+use crate::audit::max_memory;
 use crate::config;
 use crate::failure::Failure;
 use crate::profiles::Manifest;
@@ -37,21 +38,47 @@ pub enum RowOrder {
     Forgotten,
 }
 
-impl RowOrder {
+/// What is kept of a table as it is read, and how much of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Reading {
+    /// Whether it knows which of its rows was which.
+    pub order: RowOrder,
+    /// How much memory the audit may take that it is read for, in bytes.
+    pub max_memory: Option<u64>,
+}
+
+impl From<RowOrder> for Reading {
+    fn from(order: RowOrder) -> Self {
+        Self {
+            order,
+            max_memory: None,
+        }
+    }
+}
+
+impl Reading {
     /// What an audit by this configuration needs.
     pub fn needed(config: &config::Config) -> Self {
-        match config.is_train() {
-            true => Self::Kept,
-            false => Self::Forgotten,
+        let order = match config.is_train() {
+            true => RowOrder::Kept,
+            false => RowOrder::Forgotten,
+        };
+        Self {
+            order,
+            max_memory: Some(max_memory(config)),
         }
     }
 
     fn reader(self, manifest: Option<&Manifest>) -> TableReader {
-        match (self, manifest) {
+        let reader = match (self.order, manifest) {
             // Profiles have no order to keep.
             (_, Some(manifest)) => TableReader::counted(&manifest.count),
-            (Self::Kept, None) => TableReader::keeping_order(),
-            (Self::Forgotten, None) => TableReader::new(),
+            (RowOrder::Kept, None) => TableReader::keeping_order(),
+            (RowOrder::Forgotten, None) => TableReader::new(),
+        };
+        match self.max_memory {
+            Some(bytes) => reader.within(bytes),
+            None => reader,
         }
     }
 }
@@ -66,10 +93,11 @@ impl Table {
     pub fn read_all(
         paths: &[PathBuf],
         data: &config::Data,
-        order: RowOrder,
+        reading: impl Into<Reading>,
     ) -> Result<Self, Failure> {
+        let kept = reading.into();
         if let Some(parts) = facts_input::parts(paths)? {
-            return Self::read_parts(paths, parts, data, order);
+            return Self::read_parts(paths, parts, data, kept);
         }
         let [path] = paths else {
             return Err(Failure::usage("no table is named"));
@@ -83,7 +111,7 @@ impl Table {
             path.clone().into()
         };
         let hashed: &[&Path] = if is_pipe { &[] } else { &[path] };
-        let (table, mut hashes) = hashing(hashed, || Self::from_source(source, data, order))?;
+        let (table, mut hashes) = hashing(hashed, || Self::from_source(source, data, kept))?;
         let origin = Origin {
             name: path
                 .file_name()
@@ -98,7 +126,7 @@ impl Table {
         paths: &[PathBuf],
         parts: Vec<Part>,
         data: &config::Data,
-        order: RowOrder,
+        kept: Reading,
     ) -> Result<Self, Failure> {
         let files: Vec<PathBuf> = parts.iter().map(|part| part.path.clone()).collect();
         let files: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
@@ -123,7 +151,7 @@ impl Table {
                     let manifest = Manifest::read(&name, &metadata)?;
                     match &mut reading {
                         Some((_, all)) => merge(&name, all, manifest)?,
-                        None => reading = Some((order.reader(manifest.as_ref()), manifest)),
+                        None => reading = Some((kept.reader(manifest.as_ref()), manifest)),
                     }
                 }
                 if let Some((reader, _)) = &mut reading {
@@ -134,7 +162,7 @@ impl Table {
             Ok(table.into_parts())
         };
         let (parts, hashes) = hashing(&files, read)?;
-        let (reader, manifest) = reading.unwrap_or_else(|| (order.reader(None), None));
+        let (reader, manifest) = reading.unwrap_or_else(|| (kept.reader(None), None));
         let files = parts.into_iter().zip(rows).zip(hashes);
         let files = files.map(|((part, rows), sha256)| FileOrigin {
             name: part.name,
@@ -161,7 +189,7 @@ impl Table {
         bytes: &'static [u8],
         data: &config::Data,
     ) -> Result<Self, Failure> {
-        let table = Self::from_source(Source::reader(name, bytes), data, RowOrder::Kept)?;
+        let table = Self::from_source(Source::reader(name, bytes), data, RowOrder::Kept.into())?;
         let origin = Origin {
             name: name.to_owned(),
             sha256: Some(hex(&Sha256::digest(bytes))),
@@ -170,11 +198,11 @@ impl Table {
         Ok(Self { origin, ..table })
     }
 
-    fn from_source(source: Source, data: &config::Data, order: RowOrder) -> Result<Self, Failure> {
+    fn from_source(source: Source, data: &config::Data, kept: Reading) -> Result<Self, Failure> {
         let name = source.name();
         let table = facts_input::open(source, &options(data)?)?;
         let manifest = Manifest::read(&name, table.schema().metadata())?;
-        let mut reader = order.reader(manifest.as_ref());
+        let mut reader = kept.reader(manifest.as_ref());
         ahead(table, |batch| Ok(reader.push(&batch?)?))?;
         let origin = Origin {
             name,
@@ -431,7 +459,7 @@ mod tests {
         let table = Table::from_source(
             Source::reader("t.csv", text.as_bytes()),
             &config.data,
-            RowOrder::Kept,
+            RowOrder::Kept.into(),
         )?;
         let score = table.cells.column("score")?;
         let order = table.cells.order();

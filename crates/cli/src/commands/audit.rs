@@ -7,7 +7,7 @@ use facts_engine::definitions;
 use facts_report::text::{self, Palette};
 use facts_report::{Choice, HEADLINES, Record, Report, Showing, answer};
 use facts_run::{
-    Config, Failure, Listener, RowOrder, Table, expected, files, files::Files, outlook, run, saved,
+    Config, Failure, Listener, Reading, Table, expected, files, files::Files, outlook, run, saved,
 };
 use serde_json::json;
 
@@ -31,7 +31,7 @@ pub(crate) fn audit(args: AuditArgs, reporter: &Reporter) -> Result<ExitCode, Fa
         files::check_folder(folder)?;
     }
     reporter.step("reading the table");
-    let table = Table::read_all(&paths.0, &config.data, RowOrder::needed(&config))?;
+    let table = Table::read_all(&paths.0, &config.data, Reading::needed(&config))?;
     if results.dry_run {
         let outlook = outlook(&config, &table, reporter)?;
         let expected = expected(&config, &table, reporter);

@@ -11,7 +11,7 @@ use facts_report::{Record, Report, Showing};
 use facts_run::config::Paths;
 use facts_run::files::Files;
 use facts_run::gate::{BaselineFile, Before, form, judge};
-use facts_run::{Config, Failure, Listener, RowOrder, Table, run, saved, today};
+use facts_run::{Config, Failure, Listener, Reading, Table, run, saved, today};
 
 use crate::args::CheckArgs;
 use crate::output;
@@ -137,7 +137,7 @@ fn record(args: &CheckArgs, config: &Config, reporter: &Reporter) -> Result<Reco
         )
     })?;
     reporter.step("reading the table");
-    let table = Table::read_all(&paths.0, &config.data, RowOrder::needed(config))?;
+    let table = Table::read_all(&paths.0, &config.data, Reading::needed(config))?;
     let record = run(config, &table, reporter)?;
     if let Some(folder) = &config.report.out {
         super::audit::write(folder, &Report::new(&record)?, &Showing::top(3), reporter)?;

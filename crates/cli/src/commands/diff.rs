@@ -8,7 +8,7 @@ use facts_report::diff::{Change, Changed, Diff, SeriesDiff, Standing};
 use facts_report::text::{Palette, count};
 use facts_report::{Record, Report};
 use facts_run::{
-    Config, Failure, FromCode, Kept, Listener, RowOrder, Table, compare_people, definitions_for,
+    Config, Failure, FromCode, Kept, Listener, Reading, Table, compare_people, definitions_for,
     run_to_compare, saved,
 };
 
@@ -65,7 +65,7 @@ fn models(
             ))
         })?;
         reporter.step("reading the table");
-        let table = Table::read_all(&paths.0, &config.data, RowOrder::needed(&config))?;
+        let table = Table::read_all(&paths.0, &config.data, Reading::needed(&config))?;
         run_to_compare(&config, &table, FromCode::default(), reporter)
     };
     let (old, new) = (make(old)?, make(new)?);

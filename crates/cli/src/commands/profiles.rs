@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use facts_report::text::count;
 use facts_run::profiles::{Cuts, Manifest, Profiles};
-use facts_run::{Failure, Listener, RowOrder, Table, files};
+use facts_run::{Failure, Listener, Reading, RowOrder, Table, files};
 
 use crate::args::ProfilesArgs;
 use crate::output;
@@ -18,7 +18,11 @@ pub(crate) fn profiles(mut args: ProfilesArgs, reporter: &Reporter) -> Result<Ex
         (None, false) => Cuts::None,
     };
     reporter.step("reading the table");
-    let table = Table::read_all(&paths.0, &config.data, RowOrder::Forgotten)?;
+    let kept = Reading {
+        order: RowOrder::Forgotten,
+        ..Reading::needed(&config)
+    };
+    let table = Table::read_all(&paths.0, &config.data, kept)?;
     let read = table.rows() as u64;
     let profiles = Profiles::of(&config, table, &cuts, args.suppress_below, reporter)?;
     files::write(&args.out, &profiles.parquet()?, reporter)?;

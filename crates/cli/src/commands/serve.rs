@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
-use facts_run::{Config, Failure, Listener, RowOrder, Table, saved};
+use facts_run::{Config, Failure, Listener, Reading, Table, saved};
 use facts_serve::{Door, Ready, Subject, Workbench};
 
 use crate::args::ServeArgs;
@@ -62,7 +62,7 @@ fn bench(file: &Path, settings: &[String], reporter: &Reporter) -> Result<Workbe
     Ok(Workbench {
         file: file.to_owned(),
         settings: settings.to_vec(),
-        table: Table::read_all(&paths.0, &config.data, RowOrder::needed(&config))?,
+        table: Table::read_all(&paths.0, &config.data, Reading::needed(&config))?,
         config,
     })
 }

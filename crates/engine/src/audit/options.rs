@@ -23,6 +23,9 @@ pub struct Options {
     pub(crate) threads: Option<usize>,
 }
 
+/// How much memory an audit may take unless it is said, in bytes.
+const MAX_MEMORY: u64 = 4 << 30;
+
 impl Default for Options {
     fn default() -> Self {
         Self {
@@ -32,7 +35,7 @@ impl Default for Options {
             ranges: false,
             max_length: None,
             max_subgroups: 1_000_000,
-            max_memory: 4 << 30,
+            max_memory: MAX_MEMORY,
             min_members: 1,
             min_group_size: 1,
             compare: None,
@@ -94,6 +97,11 @@ impl Options {
     pub fn max_memory(mut self, bytes: u64) -> Self {
         self.max_memory = bytes;
         self
+    }
+
+    /// How much memory the audit may take, in bytes.
+    pub fn memory(&self) -> u64 {
+        self.max_memory
     }
 
     /// Look only for subgroups with at least so many people in each group compared. Default 1.

@@ -101,6 +101,8 @@ pub struct Column {
     /// The codes of whole numbers from 0 to below [`SMALL`], where they have one: most numbers are looked
     /// up here, without a hash.
     small: Vec<u32>,
+    /// The length of all texts together.
+    text_bytes: usize,
 }
 
 /// See [`Column::small`].
@@ -199,7 +201,20 @@ impl Column {
             texts: HashMap::default(),
             others: HashMap::default(),
             small: Vec::new(),
+            text_bytes: 0,
         }
+    }
+
+    /// About how much memory the values take.
+    pub(super) fn bytes(&self) -> usize {
+        let text = size_of::<(Arc<str>, u32)>() + 1;
+        let other = size_of::<(Key, u32)>() + 1;
+        self.values.capacity() * size_of::<Value>()
+            + self.first_rows.capacity() * size_of::<u64>()
+            + self.texts.capacity() * text
+            + self.others.capacity() * other
+            + self.texts.len() * 2 * size_of::<usize>()
+            + self.text_bytes
     }
 
     /// Takes over a value of another column; its code here.
@@ -231,6 +246,9 @@ impl Column {
             }
         };
         if code == next {
+            if let Value::Text(text) = &value {
+                self.text_bytes += text.len();
+            }
             self.values.push(value);
             self.first_rows.push(row);
         }

@@ -32,6 +32,7 @@ pub struct TableReader {
     repeats: Vec<u64>,
     first_rows: Vec<u64>,
     order: Option<Vec<u32>>,
+    max_bytes: Option<u64>,
 }
 
 /// The distinct rows read so far.
@@ -51,6 +52,10 @@ impl Default for Distinct {
 
 /// So many rows are looked at before merging is given up, if more than three in four are distinct.
 const FIRST_LOOK: usize = 1 << 16;
+
+/// A table may take one in so many bytes of the memory that an audit may take: its people, as they are
+/// put in order, and what the model is asked about them take the rest.
+const SHARE: u64 = 4;
 
 impl TableReader {
     /// A table without rows yet, which will not know which row was which.
@@ -73,6 +78,12 @@ impl TableReader {
             count: Some(column.to_owned()),
             ..Self::default()
         }
+    }
+
+    /// Fails as soon as the table would not leave enough of the memory that an audit may take.
+    pub fn within(mut self, max_memory: u64) -> Self {
+        self.max_bytes = Some(max_memory / SHARE);
+        self
     }
 
     /// Adds a batch.
@@ -109,7 +120,34 @@ impl TableReader {
         {
             self.distinct = Distinct::Apart(rows.by_column());
         }
-        Ok(())
+        self.check_memory()
+    }
+
+    fn check_memory(&self) -> Result<(), Error> {
+        let Some(limit) = self.max_bytes.filter(|&limit| self.bytes() > limit) else {
+            return Ok(());
+        };
+        let columns = self.columns.iter().flatten();
+        let widest = columns.max_by_key(|column| column.values().len());
+        Err(Error::TableTooLarge {
+            rows: self.rows,
+            distinct: self.repeats.len(),
+            column: widest.map_or_else(String::new, |column| column.name().to_owned()),
+            values: widest.map_or(0, |column| column.values().len()),
+            limit_mib: (limit * SHARE) >> 20,
+        })
+    }
+
+    /// About how much memory the table takes.
+    fn bytes(&self) -> u64 {
+        let values = self.columns.iter().flatten().map(Column::bytes);
+        let rows = match &self.distinct {
+            Distinct::Merging(rows) => rows.bytes(),
+            Distinct::Apart(columns) => columns.iter().map(|codes| 4 * codes.capacity()).sum(),
+        };
+        let order = self.order.as_ref().map_or(0, Vec::capacity);
+        let counts = self.repeats.capacity() + self.first_rows.capacity();
+        (values.sum::<usize>() + rows + 4 * order + 8 * counts) as u64
     }
 
     /// The columns of the first batch.

@@ -333,6 +333,7 @@ fn in_short(error: &Error) -> &'static str {
         Error::TooManyItemsets { .. } => "too many subgroups",
         Error::ItemsetsTooLarge { .. }
         | Error::TooMuchMemory { .. }
+        | Error::TableTooLarge { .. }
         | Error::TooManyRows { .. } => "too much memory",
         Error::NobodyAffected { .. } => "nobody affected",
         Error::NobodyUnaffected { .. } => "nobody unaffected",

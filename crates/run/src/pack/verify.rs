@@ -18,7 +18,7 @@ use crate::gate::BaselineFile;
 use crate::listener::Listener;
 use crate::run::{TOOL, run};
 use crate::saved;
-use crate::table::{RowOrder, Table};
+use crate::table::{Reading, Table};
 
 /// What an audit is to be made again from.
 #[derive(Clone, Copy, Debug)]
@@ -235,7 +235,7 @@ impl Pack {
         }
         listener.step("reading the table");
         let paths = [redo.data.to_owned()];
-        let mut table = Table::read_all(&paths, &config.data, RowOrder::needed(&config))?;
+        let mut table = Table::read_all(&paths, &config.data, Reading::needed(&config))?;
         let known = table.origin.hashes();
         if known.is_none() || known != record.data.hashes() {
             return Err(Failure::data(format!(

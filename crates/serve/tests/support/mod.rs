@@ -10,7 +10,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use facts_report::Record;
-use facts_run::{Config, Failure, Listener, RowOrder, Silent, Table};
+use facts_run::{Config, Failure, Listener, Reading, Silent, Table};
 use facts_serve::{Door, Ready, Subject, Workbench};
 use serde_json::Value;
 
@@ -21,7 +21,7 @@ pub fn hiring() -> PathBuf {
 
 fn read(config: &Config) -> Table {
     let paths = config.data.path.as_ref().unwrap();
-    Table::read_all(&paths.0, &config.data, RowOrder::needed(config)).unwrap()
+    Table::read_all(&paths.0, &config.data, Reading::needed(config)).unwrap()
 }
 
 /// A workbench over the example, with few shuffles.
