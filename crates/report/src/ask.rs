@@ -1,6 +1,7 @@
 //! What can be asked of an audit, whoever asks: which findings to show, one subgroup by name, a form
 //! by name.
 
+use facts_engine::answer::Wanted;
 use facts_engine::ranking::{ActionFilter, Filters};
 use facts_engine::subgroups::Predicate;
 use thiserror::Error;
@@ -190,6 +191,25 @@ impl Record {
             text: text.to_owned(),
             why,
         })
+    }
+
+    /// Which refused people are meant: a group by its name, if one is named, and conditions on them.
+    pub fn people_wanted(
+        &self,
+        group: Option<&str>,
+        conditions: &str,
+    ) -> Result<(Option<usize>, Vec<Wanted>), AskError> {
+        let group = group.map(|name| self.group(name)).transpose()?;
+        if conditions.trim().is_empty() {
+            return Ok((group, Vec::new()));
+        }
+        let wanted = self.condition(conditions)?.of_a_person();
+        let wanted = wanted.ok_or_else(|| AskError::Condition {
+            text: conditions.to_owned(),
+            why: "a feature alone says nothing of a person; write one such as `job = clerk`"
+                .to_owned(),
+        })?;
+        Ok((group, wanted))
     }
 
     /// The place of a group, by its name.

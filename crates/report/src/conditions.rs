@@ -42,6 +42,17 @@ impl Conditions {
         })
     }
 
+    /// The same conditions on a person: which items they satisfy, and which they do not; none if a feature
+    /// stands alone, which says nothing of a person.
+    pub fn of_a_person(&self) -> Option<Vec<(Item, bool)>> {
+        let wanted = self.conditions.iter().map(|condition| match condition {
+            Condition::Has(item) => Some((*item, true)),
+            Condition::HasNot(item) => Some((*item, false)),
+            Condition::SpeaksOf(_) => None,
+        });
+        wanted.collect()
+    }
+
     /// The predicate of exactly these items, if the conditions are items.
     pub fn exactly(&self) -> Option<Vec<Item>> {
         let mut items = self

@@ -22,6 +22,7 @@ pub mod json;
 pub mod markdown;
 pub mod overview;
 pub mod parquet;
+pub mod person;
 mod record;
 mod report;
 pub mod sheets;

@@ -38,6 +38,8 @@ pub use self::listener::{Listener, Silent};
 pub use self::model::{FittedElsewhere, fit};
 pub use self::outlook::{GroupOutlook, Outlook, outlook};
 pub use self::paired::{Kept, compare_people};
-pub use self::run::{FromCode, TOOL, expected, run, run_to_compare, run_with, today};
+pub use self::run::{
+    Behind, FromCode, TOOL, expected, run, run_keeping_people, run_to_compare, run_with, today,
+};
 pub use self::settings::call_settings;
 pub use self::table::{Reading, RowOrder, Table};

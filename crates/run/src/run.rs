@@ -7,10 +7,10 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::time::SystemTime;
 
-use facts_engine::answer::{self, Reasons};
+use facts_engine::answer::{self, Persons, Reasons};
 use facts_engine::evidence::{self, Evidence};
 use facts_engine::flips::Model;
-use facts_engine::population::{CostFunction, TransitionRule};
+use facts_engine::population::{CostFunction, Population, TransitionRule};
 use facts_engine::{Audit, Individuals, Options, Watch};
 use facts_models::{Input, InputKind, ModelSpec, Spelling};
 use facts_report::{ModelOrigin, Record, VERSION};
@@ -83,6 +83,40 @@ pub fn run_with(
     })
 }
 
+/// The people behind an audit: what is known of each profile, and what was found for it.
+#[derive(Debug)]
+pub struct Behind {
+    /// Who belongs to which subgroup, and whom each change helps.
+    pub individuals: Individuals,
+    /// The population that was audited.
+    pub population: Population,
+}
+
+impl Behind {
+    /// The people of their audit, one by one. Refused where `audit.suppress-below` hides single people.
+    pub fn persons<'a>(&'a self, audit: &'a Audit) -> Result<Persons<'a>, Failure> {
+        let persons = Persons::new(audit, &self.population, &self.individuals);
+        persons.ok_or_else(|| {
+            Failure::usage("`audit.suppress-below` hides single people, so none can be shown: audit without it where you may see the rows")
+        })
+    }
+}
+
+/// Audits a table that has been read, and keeps the people behind it, to be asked about one by one.
+pub fn run_keeping_people(
+    config: &Config,
+    table: &Table,
+    listener: &dyn Listener,
+) -> Result<(Record, Behind), Failure> {
+    let code = FromCode::default();
+    audited(config, table, code, listener, |individuals, people, _| {
+        Ok(Behind {
+            individuals,
+            population: people.population,
+        })
+    })
+}
+
 /// The same, to be compared with another audit of the same people.
 pub fn run_to_compare(
     config: &Config,
@@ -95,7 +129,13 @@ pub fn run_to_compare(
             "two audits of the same people are compared person by person, and `audit.suppress-below` hides single people: save both audits and compare those",
         ));
     }
-    audited(config, table, code, listener, Kept::new)
+    audited(
+        config,
+        table,
+        code,
+        listener,
+        |individuals, people, audit| Kept::new(individuals, &people, audit),
+    )
 }
 
 /// Audits, and keeps of the people behind the counts what `keep` makes of them.
@@ -104,7 +144,7 @@ fn audited<K>(
     table: &Table,
     code: FromCode,
     listener: &dyn Listener,
-    keep: impl FnOnce(Individuals, &People<'_>, &Audit) -> Result<K, Failure>,
+    keep: impl FnOnce(Individuals, People<'_>, &Audit) -> Result<K, Failure>,
 ) -> Result<(Record, K), Failure> {
     let config = &table.says(config);
     let plan = Plan::new(config)?;
@@ -238,7 +278,7 @@ fn audited<K>(
         evidence,
         answer: Some(answer),
     };
-    let kept = keep(audited.individuals, &people, &record.audit)?;
+    let kept = keep(audited.individuals, people, &record.audit)?;
     Ok((record, kept))
 }
 

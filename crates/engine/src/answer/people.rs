@@ -216,17 +216,8 @@ pub(super) fn of_groups(
     }
     let groups = audit.groups.iter().zip(by_group);
     groups
-        .map(|(group, mut found)| {
-            found.sort_by(|a, b| a.0.total_cmp(&b.0));
-            let mut at_cost: Vec<WaysAtCost> = Vec::new();
-            let mut previous = f64::NEG_INFINITY;
-            for (cost, people) in found {
-                match at_cost.last_mut() {
-                    Some(last) if cost - previous < COST_GAP => last.people += people,
-                    _ => at_cost.push(WaysAtCost { cost, people }),
-                }
-                previous = cost;
-            }
+        .map(|(group, found)| {
+            let at_cost = at_costs(found);
             GroupPeople {
                 people: group.people,
                 refused: group.affected,
@@ -237,6 +228,21 @@ pub(super) fn of_groups(
             }
         })
         .collect()
+}
+
+/// How many people have a way of each cost, cheapest first, from the ways and how many people have each.
+pub(super) fn at_costs(mut found: Vec<(f64, u64)>) -> Vec<WaysAtCost> {
+    found.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut at_cost: Vec<WaysAtCost> = Vec::new();
+    let mut previous = f64::NEG_INFINITY;
+    for (cost, people) in found {
+        match at_cost.last_mut() {
+            Some(last) if cost - previous < COST_GAP => last.people += people,
+            _ => at_cost.push(WaysAtCost { cost, people }),
+        }
+        previous = cost;
+    }
+    at_cost
 }
 
 /// Puts costs together, each under the dearest of them, until at least `k` people share one.

@@ -117,6 +117,12 @@ impl Population {
         self.levels_of[feature][profile]
     }
 
+    /// The value of a profile in a feature, as the table has it.
+    pub fn value(&self, feature: usize, profile: usize) -> &Value {
+        let column = self.column_of[feature];
+        &self.columns[column].values()[self.row(profile)[column] as usize]
+    }
+
     /// The value codes of a profile, one a column.
     pub(crate) fn row(&self, profile: usize) -> &[u32] {
         self.profiles.row(profile)
