@@ -238,6 +238,38 @@ async function whatIf(page) {
   await page.waitForFunction(() => / pass at /.test(document.querySelector("#tested")?.textContent ?? ""), undefined, { timeout: 60_000 });
 }
 
+/** Somebody found by typing, chosen and opened by keyboard; what is told is the engine's. */
+async function person(page) {
+  const { where, profiles, page: told } = expected.person;
+  await page.go("#/person");
+  await page.selectOption("#group", "Female");
+  await page.fill("#who", where);
+  await page.keyboard.press("Enter");
+  const listed = () => page.$$eval(".people-list tbody th", (all) => all.map((one) => Number(one.textContent)));
+  await page.waitForFunction((count) => document.querySelectorAll(".people-list tbody tr").length === count, Math.min(50, profiles.length));
+  assert.deepEqual(await listed(), profiles.slice(0, 50));
+  await page.getByRole("button", { name: `Profile ${told.profile}`, exact: true }).focus();
+  await page.keyboard.press("Enter");
+  await page.waitForSelector("#person");
+  await ready(page);
+  assert.equal(await page.innerText("#person"), told.headline);
+  const ways = await page.$$eval(".turning tbody tr", (rows) => rows.map((row) => [...row.children].map((cell) => cell.textContent)));
+  assert.deepEqual(ways, told.turning.slice(0, 20).map((one) => [one.cost_text, one.change]));
+  const fare = (name) => page.$$eval(`[aria-label='${name}'] tbody tr`, (rows) => rows.map((row) => [...row.children].map((cell) => cell.textContent)));
+  assert.deepEqual(await fare("People like them, by group"), told.alike.table.rows);
+  assert.deepEqual(await fare("The closest subgroup, by group"), told.closest.table.rows);
+  await page.locator(".person").getByRole("button", { name: "Copy the command" }).click();
+  assert.match(await page.evaluate(() => navigator.clipboard.readText()), new RegExp(`^facts audit .* --person ${told.profile}$`));
+  // The link shows the same to whoever opens it, and going back goes back to the list.
+  const other = await page.context().newPage();
+  await other.goto(page.url());
+  await other.waitForSelector("#person");
+  assert.equal(await other.innerText("#person"), told.headline);
+  await other.close();
+  await page.click("text=Undo");
+  await page.waitForFunction(() => !document.querySelector("#person"));
+}
+
 async function byKeyboard(page) {
   await page.go("#/answer");
   await page.keyboard.press("Tab");
@@ -248,6 +280,20 @@ async function byKeyboard(page) {
   }
   await page.keyboard.press("Enter");
   await page.waitForSelector(".list");
+}
+
+const LOOKS = [
+  ["wide", {}],
+  ["narrow", { viewport: { width: 390, height: 800 } }],
+  ["dark", { colorScheme: "dark" }],
+];
+
+/** A view as a picture, and by the rules of accessibility. */
+async function look(page, view, hash, name) {
+  await page.go(hash);
+  await page.waitForTimeout(150);
+  await page.screenshot({ path: path.join(folder, `${view}-${name}.png`), fullPage: true });
+  await isAccessible(page, `${view}, ${name}`);
 }
 
 const VIEWS = ["answer", "stories", "matrix", "drill", "subgroups", "compare", "hand-over"];
@@ -262,31 +308,35 @@ try {
   // A condition that cannot be read is refused by the server, which browsers log as an error.
   await page.context().close();
 
-  for (const [name, options] of [
-    ["wide", {}],
-    ["narrow", { viewport: { width: 390, height: 800 } }],
-    ["dark", { colorScheme: "dark" }],
-  ]) {
+  for (const [name, options] of LOOKS) {
     const page = await open(browser, saved, options);
+    // People are never shown of a saved audit.
+    assert.equal(await page.locator("nav >> text=One person").count(), 0);
     const [predicate] = expected.predicates;
     for (const view of VIEWS) {
-      await page.go(view === "drill" ? `#/drill?predicate=${encodeURIComponent(predicate)}` : `#/${view}`);
-      await page.waitForTimeout(150);
-      await page.screenshot({ path: path.join(folder, `${view}-${name}.png`), fullPage: true });
-      await isAccessible(page, `${view}, ${name}`);
+      await look(page, view, view === "drill" ? `#/drill?predicate=${encodeURIComponent(predicate)}` : `#/${view}`, name);
     }
     page.assertQuiet();
     await page.context().close();
   }
 
   const working = await open(browser, bench);
+  assert.equal(await working.locator("nav >> text=One person").count(), 1);
   await whatIf(working);
-  await working.go("#/what-if");
-  await working.screenshot({ path: path.join(folder, "what-if-wide.png"), fullPage: true });
-  await isAccessible(working, "what-if");
+  console.log("whatIf: as expected");
+  await person(working);
+  console.log("person: as expected");
   await times(working);
   working.assertQuiet();
-  console.log("whatIf: as expected");
+  await working.context().close();
+  for (const [name, options] of LOOKS) {
+    const page = await open(browser, bench, options);
+    for (const [view, hash] of [["what-if", "#/what-if"], ["person", `#/person?profile=${expected.person.page.profile}`], ["scenarios", "#/compare?old=0&new=1"]]) {
+      await look(page, view, hash, name);
+    }
+    page.assertQuiet();
+    await page.context().close();
+  }
 } finally {
   await browser.close();
 }

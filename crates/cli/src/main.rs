@@ -38,7 +38,7 @@ fn main() -> ExitCode {
         Command::Init(args) => commands::init::init(args, &reporter),
         Command::Audit(args) => commands::audit::audit(*args, &reporter),
         Command::Show(args) => commands::show::show(args, &reporter),
-        Command::Serve(args) => commands::serve::serve(args, &reporter),
+        Command::Serve(args) => commands::serve::serve(*args, &reporter),
         Command::Reproduce(args) => commands::reproduce::reproduce(args, &reporter),
         Command::Profiles(args) => commands::profiles::profiles(args, &reporter),
         Command::Check(args) => commands::check::check(args, &reporter),

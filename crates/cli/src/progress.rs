@@ -2,7 +2,7 @@
 
 use std::io::IsTerminal;
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -17,8 +17,9 @@ use crate::args::by_flags;
 /// Work that is done sooner than this is not worth a bar.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// How long work may take to notice that it is to stop.
-const GRACE: Duration = Duration::from_secs(2);
+/// How long work may take to notice that it is to stop, in milliseconds, unless [`Reporter::end_within`]
+/// says otherwise.
+const GRACE: u64 = 2000;
 
 /// Where nothing is drawn, a line says so often what is going on, unless [`EVERY`] says otherwise.
 const INTERVAL: Duration = Duration::from_secs(10);
@@ -42,6 +43,8 @@ pub(crate) struct Reporter {
     voice: Voice,
     start: Instant,
     stop: Arc<AtomicBool>,
+    /// How long work may take to notice that it is to stop, in milliseconds.
+    grace: Arc<AtomicU64>,
     bar: Mutex<Bar>,
     doing: Arc<Mutex<Doing>>,
 }
@@ -119,10 +122,11 @@ impl Reporter {
         let stop = Arc::new(AtomicBool::new(false));
         // Fails only if there is a handler already; then Ctrl-C ends the program at once, which
         // leaves no half file either.
-        let seen = stop.clone();
-        let _ = ctrlc::set_handler(move || end(&seen));
+        let grace = Arc::new(AtomicU64::new(GRACE));
+        let (seen, given) = (Arc::clone(&stop), Arc::clone(&grace));
+        let _ = ctrlc::set_handler(move || end(&seen, &given));
         #[cfg(unix)]
-        end_at_signals(&stop);
+        end_at_signals(&stop, &grace);
         if voice == Voice::Json {
             log_panics();
         }
@@ -137,12 +141,18 @@ impl Reporter {
             voice,
             start: Instant::now(),
             stop,
+            grace,
             doing,
             bar: Mutex::new(Bar {
                 bar: ProgressBar::hidden(),
                 phase: None,
             }),
         }
+    }
+
+    /// From now on, work that is to stop may take this many milliseconds to notice it.
+    pub(crate) fn end_within(&self, milliseconds: u64) {
+        self.grace.store(milliseconds, Ordering::SeqCst);
     }
 
     fn doing(&self) -> MutexGuard<'_, Doing> {
@@ -270,12 +280,13 @@ impl Listener for Reporter {
 }
 
 /// Ends the work, or the program.
-fn end(stop: &AtomicBool) {
+fn end(stop: &AtomicBool, grace: &AtomicU64) {
     let again = stop.swap(true, Ordering::SeqCst);
     let since = Instant::now();
+    let grace = Duration::from_millis(grace.load(Ordering::SeqCst));
     // The work stops between two batches. If a batch does not end, or no more input comes, the
     // program does; never while files are being written.
-    while files::is_writing() || !(again || since.elapsed() > GRACE) {
+    while files::is_writing() || !(again || since.elapsed() > grace) {
         std::thread::sleep(Duration::from_millis(20));
     }
     facts_models::stop_programs();
@@ -285,16 +296,16 @@ fn end(stop: &AtomicBool) {
 /// What a system sends to end a program, and a terminal that is closed, ends the work as Ctrl-C does:
 /// a program that just died would leave the model's programs running. `nohup` is obeyed.
 #[cfg(unix)]
-fn end_at_signals(stop: &Arc<AtomicBool>) {
+fn end_at_signals(stop: &Arc<AtomicBool>, grace: &Arc<AtomicU64>) {
     use signal_hook::consts::{SIGHUP, SIGTERM};
     let signals = [SIGTERM, SIGHUP];
     let signals = signals.into_iter().filter(|&signal| !is_ignored(signal));
     // Fails only if the system refuses; then the program dies at once, as any other does.
     if let Ok(mut signals) = signal_hook::iterator::Signals::new(signals) {
-        let stop = Arc::clone(stop);
+        let (stop, grace) = (Arc::clone(stop), Arc::clone(grace));
         std::thread::spawn(move || {
             for _ in signals.forever() {
-                end(&stop);
+                end(&stop, &grace);
             }
         });
     }

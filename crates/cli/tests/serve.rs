@@ -114,6 +114,170 @@ fn ctrl_c_ends_an_audit_that_is_being_made() {
     interrupt(serving);
 }
 
+/// The scorecard of the example as a program. It notes its number in `pids`, and once there is a file `slow`
+/// it answers no more.
+const PROGRAM: &str = r#"
+import csv, json, os, sys, time
+folder = sys.argv[1]
+with open(os.path.join(folder, "pids"), "a") as pids:
+    pids.write(f"{os.getpid()}\n")
+with open(sys.argv[2], encoding="utf-8") as file:
+    model = json.load(file)
+lines = csv.reader(iter(sys.stdin.readline, ""))
+header = next(lines)
+for line in lines:
+    if not line:
+        if os.path.exists(os.path.join(folder, "slow")):
+            time.sleep(3600)
+        print(flush=True)
+        continue
+    row = dict(zip(header, line))
+    score = model["intercept"] + sum(levels[row[name]] for name, levels in model["levels"].items())
+    score += sum(coefficient * float(row[name]) for name, coefficient in model["numbers"].items())
+    print(int(score > 0))
+"#;
+
+/// The model of the example as a program that works in a folder.
+fn program(folder: &Path) -> String {
+    let script = folder.join("model.py");
+    std::fs::write(&script, PROGRAM).unwrap();
+    let model = hiring().with_file_name("model.json");
+    let [script, folder, model] = [&script, folder, &model].map(|path| path.display());
+    format!("exec-csv:python3 \"{script}\" \"{folder}\" \"{model}\"")
+}
+
+/// The numbers of all programs that were started so far.
+fn pids(folder: &Path) -> Vec<u32> {
+    let text = std::fs::read_to_string(folder.join("pids")).unwrap_or_default();
+    text.lines().map(|line| line.parse().unwrap()).collect()
+}
+
+/// Waits until more programs than so many were started.
+fn wait_for_more(folder: &Path, than: usize) {
+    while pids(folder).len() <= than {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+}
+
+/// None of the programs is left: there is no process, or it has ended and waits to be told so.
+fn assert_no_program_left(folder: &Path) {
+    assert!(!pids(folder).is_empty());
+    for pid in pids(folder) {
+        let mut asked = Command::new("ps");
+        let told = asked.args(["-o", "stat=", "-p", &pid.to_string()]).output();
+        let state = String::from_utf8(told.unwrap().stdout).unwrap();
+        assert!(state.is_empty() || state.starts_with('Z'), "{pid}: {state}");
+    }
+}
+
+fn post(url: &str, path: &str, body: &str) -> String {
+    let address = url.strip_prefix("http://").unwrap();
+    let (host, token) = address.split_once("/?token=").unwrap();
+    let mut stream = TcpStream::connect(host).unwrap();
+    let request = format!(
+        "POST {path} HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+/// A table with flags, by the path of `facts audit`, with a program as its model.
+#[test]
+fn a_table_is_audited_and_served() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut serve = facts();
+    serve
+        .args(["serve", "--no-config", "--quiet"])
+        .arg(hiring().with_file_name("people.csv"))
+        .args(["--protected", "sex", "--favourable", "1", "--no-evidence"])
+        .args([
+            "--ignore",
+            "kept",
+            "--support",
+            "0.05",
+            "--min-members",
+            "5",
+        ])
+        .args(["--model", &program(folder.path())]);
+    let (serving, url) = start(&mut serve);
+    let answer = session(&url);
+    // There are people to ask about, and no file to put what-ifs over.
+    assert!(answer.contains("\"people\":true"), "{answer}");
+    assert!(answer.contains("\"bench\":false"), "{answer}");
+    let refused = post(&url, "/api/scenarios", "{\"name\": \"x\"}");
+    assert!(
+        refused.contains("409") && refused.contains("facts init"),
+        "{refused}"
+    );
+    interrupt(serving);
+    assert_no_program_left(folder.path());
+}
+
+/// A what-if waits for its program, which never answers, when it ends.
+#[test]
+fn ctrl_c_leaves_no_program_of_a_what_if() {
+    let folder = tempfile::tempdir().unwrap();
+    let model = format!("model.spec={}", program(folder.path()).replace('"', "\\\""));
+    let model = model.replacen('=', "=\"", 1) + "\"";
+    let mut serve = facts();
+    serve.args(["serve", "--quiet", "--config"]).arg(hiring());
+    serve.args(["--set", &model, "--set", "evidence.shuffles=0"]);
+    serve.args(["--set", "evidence.resamples=0"]);
+    let (serving, url) = start(&mut serve);
+    std::fs::write(folder.path().join("slow"), "").unwrap();
+    let before = pids(folder.path()).len();
+    let body = r#"{"name": "jobs stay", "settings": ["features.job.immutable=true"]}"#;
+    let begun = post(&url, "/api/scenarios", body);
+    assert!(begun.contains("202"), "{begun}");
+    wait_for_more(folder.path(), before);
+    interrupt(serving);
+    assert_no_program_left(folder.path());
+}
+
+/// The first audit waits for its program when it ends.
+#[test]
+fn ctrl_c_leaves_no_program_of_the_first_audit() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("slow"), "").unwrap();
+    let child = facts()
+        .args(["serve", "--no-browser", "--no-config", "--quiet"])
+        .arg(hiring().with_file_name("people.csv"))
+        .args([
+            "--protected",
+            "sex",
+            "--favourable",
+            "1",
+            "--ignore",
+            "kept",
+        ])
+        .args(["--model", &program(folder.path())])
+        .stdout(Stdio::null())
+        .spawn();
+    let mut serving = Serving(child.unwrap());
+    wait_for_more(folder.path(), 0);
+    let pid = serving.0.id().to_string();
+    let sent = Command::new("kill").args(["-INT", &pid]).status();
+    assert!(sent.unwrap().success());
+    assert!(!serving.0.wait().unwrap().success());
+    assert_no_program_left(folder.path());
+}
+
+/// A table alone says neither who is compared nor which model is meant.
+#[test]
+fn a_table_alone_is_told_what_it_needs() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut serve = facts();
+    serve.args(["serve", "--no-browser"]);
+    serve.arg(hiring().with_file_name("people.csv"));
+    let done = serve.current_dir(folder.path()).output().unwrap();
+    assert!(!done.status.success());
+    let said = String::from_utf8(done.stderr).unwrap();
+    assert!(said.contains("say --protected and --model"), "{said}");
+}
+
 #[test]
 fn other_machines_are_let_in_only_with_a_password() {
     let listen = |password: &str| {

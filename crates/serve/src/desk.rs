@@ -7,11 +7,11 @@ use std::collections::HashMap;
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Mutex};
 
-use facts_engine::Individuals;
 use facts_engine::definitions;
 use facts_engine::evidence::Tests;
 use facts_engine::subgroups::Item;
 use facts_report::{Column, Record, Report};
+use facts_run::Behind;
 
 use crate::failure::Failed;
 use crate::views::subgroups::Remembered;
@@ -25,11 +25,11 @@ type Question = Box<dyn FnOnce(&mut Desk<'_>) + Send>;
 pub(crate) struct Held {
     /// What it is called.
     pub(crate) name: String,
-    /// How a command names it: a folder, or a configuration with settings.
+    /// How a command names it: a folder, or what it was made with.
     pub(crate) source: Source,
     pub(crate) record: Arc<Record>,
     /// The people behind it, where they are at hand.
-    pub(crate) individuals: Option<Arc<Individuals>>,
+    pub(crate) behind: Option<Arc<Behind>>,
     questions: Mutex<Sender<Question>>,
 }
 
@@ -38,9 +38,9 @@ pub(crate) struct Held {
 pub(crate) enum Source {
     /// A saved audit, by its path.
     Saved(String),
-    /// A configuration, by its path, with settings put over it.
-    Configured {
-        config: String,
+    /// An audit made here: what `facts audit` is given, and the settings of a what-if put over it.
+    Made {
+        arguments: Vec<String>,
         settings: Vec<String>,
     },
 }
@@ -51,7 +51,7 @@ impl Held {
         name: String,
         source: Source,
         record: Record,
-        individuals: Option<Individuals>,
+        behind: Option<Behind>,
     ) -> Result<Self, Failed> {
         let record = Arc::new(record);
         let (questions, asked) = mpsc::channel::<Question>();
@@ -77,7 +77,7 @@ impl Held {
             name,
             source,
             record,
-            individuals: individuals.map(Arc::new),
+            behind: behind.map(Arc::new),
             questions: Mutex::new(questions),
         })
     }
@@ -86,7 +86,7 @@ impl Held {
     pub(crate) fn settings(&self) -> Option<&[String]> {
         match &self.source {
             Source::Saved(_) => None,
-            Source::Configured { settings, .. } => Some(settings),
+            Source::Made { settings, .. } => Some(settings),
         }
     }
 

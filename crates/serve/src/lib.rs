@@ -51,7 +51,7 @@ pub struct Subject {
 }
 
 /// How long work may take to notice that it is to stop.
-const PATIENCE: Duration = Duration::from_millis(600);
+const PATIENCE: Duration = Duration::from_millis(300);
 
 /// A server that is ready to answer.
 #[derive(Clone, Debug)]

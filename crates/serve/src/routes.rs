@@ -13,8 +13,8 @@ use crate::jobs::Job;
 use crate::server::Answers;
 use crate::state::State;
 use crate::views::command::Command;
-use crate::views::{compare, export, handover, overview, stories, subgroup, subgroups};
-use crate::workbench::{self, Scenario, Untested};
+use crate::views::{compare, export, handover, overview, person, stories, subgroup, subgroups};
+use crate::workbench::{self, Scenario, Untested, Workbench};
 
 impl Answers for Arc<State> {
     fn answer(&self, request: &Request) -> Response {
@@ -72,13 +72,14 @@ fn session(state: &State) -> serde_json::Value {
     let audits = audits.iter().enumerate().map(|(key, held)| {
         let mut title = overview::title(&held.name, &held.record);
         title["key"] = json!(key);
-        title["rows"] = json!(held.individuals.is_some());
+        title["rows"] = json!(held.behind.is_some());
+        title["people"] = json!(person::may_be_asked(held));
         title["settings"] = json!(held.settings());
         title
     });
     let job = state.jobs.current();
     json!({
-        "bench": state.bench.is_some(),
+        "bench": state.bench.as_ref().is_some_and(Workbench::may_change),
         "job": job.map(|job| job.id),
         "tool": facts_run::TOOL,
         "audits": audits.collect::<Vec<_>>(),
@@ -99,6 +100,16 @@ fn of_audit(held: &Held, view: &str, request: &Request) -> Result<Response, Fail
             let (predicate, definition) = (text("predicate"), text("definition"));
             let alpha = subgroups::level(request)?;
             held.ask(move |desk| subgroup::subgroup(desk, &source, &predicate, &definition, alpha))?
+        }
+        "people" => person::people(held, &person::Asked::read(request)?)?,
+        "person" => {
+            let profile = request
+                .parameter("profile")
+                .and_then(|text| text.parse().ok());
+            let profile = profile.ok_or_else(|| {
+                Failed::bad("`profile` is missing; `people` lists the numbers of profiles")
+            })?;
+            person::person(held, profile)?
         }
         _ => return Err(Failed::unknown("an audit has no such view")),
     };
@@ -125,7 +136,7 @@ fn compared(state: &State, request: &Request) -> Result<Response, Failed> {
 /// Begins the audit of a what-if.
 fn begin(state: &Arc<State>, request: &Request) -> Result<Response, Failed> {
     let scenario = Scenario::read(&request.body)?;
-    state.bench()?;
+    state.bench()?.check_may_change()?;
     let state_of_job = Arc::clone(state);
     let job = state.jobs.start(move |job| {
         let bench = state_of_job.bench()?;

@@ -4,14 +4,14 @@
 //! command line named. It may say what may change, what that costs, who is compared and how; which table
 //! is read and which model is asked is for the command line alone to say.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use facts_engine::Watch;
 use facts_engine::definitions;
 use facts_engine::evidence::{self, Gathering};
 use facts_run::config::Evidence;
-use facts_run::{Config, Failure, FromCode, Listener, Table};
+use facts_run::{Config, Failure, Listener, Table};
 use serde::Deserialize;
 
 use crate::desk::{Held, Source};
@@ -29,16 +29,21 @@ const MAY_SET: [&str; 6] = [
     "report.budgets",
 ];
 
+/// What it may not set, though it lies below one of them: who may be seen is for the command line to say.
+const HIDES_PEOPLE: &str = "audit.suppress-below";
+
 /// At most so many settings.
 const MOST: usize = 200;
 
 /// A table and a configuration at hand, so that audits can be made.
 #[derive(Debug)]
 pub struct Workbench {
-    /// The configuration's file.
-    pub file: PathBuf,
+    /// The configuration's file; without one there are no what-ifs, which are settings put over it.
+    pub file: Option<PathBuf>,
     /// Settings that the command line puts over it.
     pub settings: Vec<String>,
+    /// What `facts audit` is given to make the first audit.
+    pub arguments: Vec<String>,
     /// What both come to.
     pub config: Config,
     /// The table.
@@ -71,6 +76,11 @@ impl Scenario {
         }
         for setting in &scenario.settings {
             let key = setting.split('=').next().unwrap_or_default().trim();
+            if key == HIDES_PEOPLE {
+                return Err(Failed::bad(format!(
+                    "a what-if may not set `{key}`: who may be seen is said on the command line"
+                )));
+            }
             if setting.contains(char::is_control) || !MAY_SET.iter().any(|may| key.starts_with(may))
             {
                 return Err(Failed::bad(format!(
@@ -83,15 +93,33 @@ impl Scenario {
 }
 
 impl Workbench {
+    /// Whether there may be what-ifs.
+    pub(crate) fn may_change(&self) -> bool {
+        self.file.is_some()
+    }
+
+    /// Refuses a what-if where there may be none.
+    pub(crate) fn check_may_change(&self) -> Result<(), Failed> {
+        let refuse = |refused: Failure| Failed::conflict(refused.to_string());
+        self.file().map(drop).map_err(refuse)
+    }
+
+    /// The file that what-ifs are put over.
+    fn file(&self) -> Result<&Path, Failure> {
+        self.file.as_deref().ok_or_else(|| {
+            Failure::usage("a what-if is put over a configuration: `facts init DATA` writes one, `facts serve --config facts.toml` uses it")
+        })
+    }
+
     /// All settings of a what-if.
     fn all(&self, settings: &[String]) -> Vec<String> {
         self.settings.iter().chain(settings).cloned().collect()
     }
 
     fn source(&self, settings: &[String]) -> Source {
-        Source::Configured {
-            config: self.file.display().to_string(),
-            settings: self.all(settings),
+        Source::Made {
+            arguments: self.arguments.clone(),
+            settings: settings.to_vec(),
         }
     }
 
@@ -99,7 +127,10 @@ impl Workbench {
     /// the command line.
     fn config(&self, settings: &[String]) -> Result<Config, Failure> {
         let base = &self.config;
-        let mut config = Config::load(Some(&self.file), &self.all(settings))?;
+        let mut config = match settings {
+            [] => base.clone(),
+            settings => Config::load(Some(self.file()?), &self.all(settings))?,
+        };
         config.data = base.data.clone();
         config.model = base.model.clone();
         config.train = base.train.clone();
@@ -107,6 +138,9 @@ impl Workbench {
         config.label = base.label.clone();
         config.check = base.check.clone();
         config.report.out = None;
+        config.report.profiles = None;
+        // However its key is written.
+        config.audit.suppress_below = base.audit.suppress_below;
         for name in config.protected.keys() {
             config.features.shift_remove(name);
         }
@@ -115,9 +149,10 @@ impl Workbench {
 
     /// The configuration with all settings of an audit, as text.
     pub(crate) fn text(&self, settings: &[String]) -> Result<String, Failed> {
-        let text = std::fs::read_to_string(&self.file)?;
-        let name = self.file.display().to_string();
-        Ok(Config::text_with(&name, &text, settings)?)
+        let file = self.file()?;
+        let text = std::fs::read_to_string(file)?;
+        let name = file.display().to_string();
+        Ok(Config::text_with(&name, &text, &self.all(settings))?)
     }
 
     /// Whether asking the model twice costs little: it is read here, no program and no server.
@@ -137,14 +172,8 @@ impl Workbench {
         config: &Config,
         listener: &dyn Listener,
     ) -> Result<Held, Failed> {
-        let (record, individuals) =
-            facts_run::run_with(config, &self.table, FromCode::default(), listener)?;
-        Held::new(
-            name.to_owned(),
-            self.source(settings),
-            record,
-            Some(individuals),
-        )
+        let (record, behind) = facts_run::run_keeping_people(config, &self.table, listener)?;
+        Held::new(name.to_owned(), self.source(settings), record, Some(behind))
     }
 
     /// The numbers of the configuration as it stands: without tests where they can come later.
@@ -226,7 +255,7 @@ pub(crate) fn test(
     asked: &Untested,
     job: &Job,
 ) -> Result<usize, Failed> {
-    let Some(individuals) = &held.individuals else {
+    let Some(behind) = &held.behind else {
         return Err(Failed::conflict(
             "a saved audit has no people to test with; start with --config",
         ));
@@ -247,7 +276,7 @@ pub(crate) fn test(
     let audit = &held.record.audit;
     let tests = evidence::test(
         audit,
-        individuals,
+        &behind.individuals,
         &definitions,
         &gathering,
         Watch::new(&watch),

@@ -85,6 +85,24 @@ fn expected(old: &Record, new: &Record) -> Value {
     })
 }
 
+/// What must be told of the refused clerks without a degree, and of the first of them.
+fn expected_person(bench: &facts_serve::Workbench) -> Value {
+    let who = "degree = none, job = clerk";
+    let made = facts_run::run_keeping_people(&bench.config, &bench.table, &facts_run::Silent);
+    let (record, behind) = made.unwrap();
+    let report = Report::new(&record).unwrap();
+    let persons = behind.persons(&record.audit).unwrap();
+    let (group, wanted) = record.people_wanted(Some("Female"), who).unwrap();
+    let matching = persons.matching(group, &wanted);
+    let with_ways = matching
+        .iter()
+        .copied()
+        .filter(|&one| persons.way(one).is_finite());
+    let profile = with_ways.max_by(|&a, &b| persons.way(a).total_cmp(&persons.way(b)));
+    let page = facts_report::person::page(&report, &behind.population, &persons, profile.unwrap());
+    json!({ "where": who, "profiles": matching, "page": page.unwrap() })
+}
+
 #[test]
 fn every_view_works_in_a_browser() {
     let (Some(node), Some(chromium)) = (named("FACTS_NODE"), named("FACTS_CHROMIUM")) else {
@@ -99,19 +117,23 @@ fn every_view_works_in_a_browser() {
     ));
     let saved = vec![("before".to_owned(), old), ("after".to_owned(), new)];
     let saved = Server::start(Subject { saved, bench: None });
+    let bench = bench();
+    told["person"] = expected_person(&bench);
     let bench = Server::start(Subject {
         saved: Vec::new(),
-        bench: Some(bench()),
+        bench: Some(bench),
     });
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let folder: PathBuf = root.join("target/explorer");
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("expected.json"), told.to_string()).unwrap();
-    let status = Command::new(node)
-        .arg(root.join("verification/browser/explorer.mjs"))
-        .args([folder.as_os_str(), chromium.as_ref()])
-        .args([&saved.url, &bench.url])
-        .status()
-        .unwrap();
-    assert!(status.success());
+    let opened = |script: &str, browser: &str| {
+        let status = Command::new(&node)
+            .arg(root.join("verification/browser").join(script))
+            .args([folder.as_os_str(), browser.as_ref()])
+            .args([&saved.url, &bench.url])
+            .status();
+        assert!(status.unwrap().success(), "{script}");
+    };
+    opened("explorer.mjs", &chromium);
 }

@@ -10,7 +10,9 @@ use facts_run::{Config, Failure};
 use super::engine::EngineArgs;
 use super::features::FeatureArgs;
 use super::model::ModelArgs;
-use super::{DefinitionArgs, EvidenceArgs, ReadingArgs, ShowingArgs, form_names, number, replace};
+use super::{
+    DefinitionArgs, EvidenceArgs, PartArgs, ReadingArgs, ShowingArgs, form_names, number, replace,
+};
 
 pub(super) const AUDIT_HELP: &str = "\
 Everything can also stand in facts.toml (`facts init DATA` writes one); flags win. Without DATA and
@@ -26,15 +28,14 @@ Examples:
   facts audit people.parquet --protected race --model onnx:model.onnx --out result
   facts audit people.csv --protected sex --model 'exec:python predict.py' --support 0.05
   facts audit --config facts.toml --definition equal-effectiveness:micro --fail-over 0.3
+  facts audit --config facts.toml --person 'job = clerk' --group Female
   facts audit --config facts.toml --stability --hold-out 0.5 --passing --out result
   zcat people.csv.gz | facts audit - --protected sex --model model.txt --increase age \\
       --immutable race --bins age=5 --cost-weight occupation=4";
 
+/// What is audited, and how.
 #[derive(Debug, Args)]
-pub(crate) struct AuditArgs {
-    /// The table: CSV, Parquet or Arrow, compressed or not; a folder of them, a glob, several files;
-    /// `-` is standard input
-    pub(crate) data: Vec<PathBuf>,
+pub(crate) struct WhatArgs {
     /// The configuration
     #[arg(long, short, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
@@ -53,9 +54,6 @@ pub(crate) struct AuditArgs {
     /// The class that is favourable; 1 and true unless said
     #[arg(long, value_name = "CLASS")]
     favourable: Option<String>,
-    /// Only tell what the audit would be about, how many subgroups it would have, and how long it would take
-    #[arg(long)]
-    pub(crate) dry_run: bool,
     #[command(flatten)]
     model_args: ModelArgs,
     #[command(flatten)]
@@ -68,8 +66,24 @@ pub(crate) struct AuditArgs {
     pub(crate) reading: ReadingArgs,
     #[command(flatten)]
     pub(crate) definitions: DefinitionArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AuditArgs {
+    /// The table: CSV, Parquet or Arrow, compressed or not; a folder of them, a glob, several files;
+    /// `-` is standard input
+    pub(crate) data: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) what: WhatArgs,
+    /// Only tell what the audit would be about, how many subgroups it would have, and how long it would take
+    #[arg(long)]
+    pub(crate) dry_run: bool,
     #[command(flatten)]
     pub(crate) showing: ShowingArgs,
+    #[command(flatten)]
+    part: PartArgs,
+    #[command(flatten)]
+    person: PersonArgs,
     /// The folder to write the audit and all reports to
     #[arg(long, short, value_name = "DIR", help_heading = "Results")]
     out: Option<PathBuf>,
@@ -82,21 +96,40 @@ pub(crate) struct AuditArgs {
     pub(crate) fail_over: Option<f64>,
 }
 
-impl AuditArgs {
-    /// The configuration, with what the flags say put over it.
-    pub(crate) fn config(self) -> Result<(Config, Results), Failure> {
+/// One refused person.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "What is shown")]
+pub(crate) struct PersonArgs {
+    /// What would turn the answer for one refused person, and how people like them fare: by the number
+    /// of their profile, or by conditions such as "job = clerk, age >= 30"; several profiles are listed
+    #[arg(long, value_name = "WHO", conflicts_with_all = ["out", "format", "fail_over", "dry_run", "story", "stories", "subgroup", "tables", "wanted", "against", "top", "full", "passing"])]
+    pub(crate) person: Option<String>,
+    /// Only people of this group, for --person
+    #[arg(long, value_name = "GROUP", requires = "person")]
+    pub(crate) group: Option<String>,
+}
+
+impl WhatArgs {
+    /// Whether it is said how a table is to be audited.
+    pub(crate) fn says_how(&self) -> bool {
+        self.config.is_some() || self.model.is_some() || !self.protected.is_empty()
+    }
+
+    /// The configuration, with what the flags say put over it; also, the file that was found in this folder
+    /// and not named.
+    pub(crate) fn config(self, data: Vec<PathBuf>) -> Result<(Config, Option<PathBuf>), Failure> {
         let local = PathBuf::from("facts.toml");
         let file = match &self.config {
             Some(file) => Some(file.clone()),
             None if self.no_config || !local.is_file() => None,
-            None if !self.data.is_empty() && !is_about(&local, &self.data) => None,
+            None if !data.is_empty() && !is_about(&local, &data) => None,
             None => Some(local),
         };
         let found = file
             .clone()
-            .filter(|_| self.config.is_none() && !self.data.is_empty());
+            .filter(|_| self.config.is_none() && !data.is_empty());
         let mut config = Config::load(file.as_deref(), &self.set)?;
-        let data = (!self.data.is_empty()).then_some(Paths(self.data));
+        let data = (!data.is_empty()).then_some(Paths(data));
         replace(&mut config.data.path, data);
         self.reading.apply(&mut config);
         replace(&mut config.model.spec, self.model);
@@ -124,13 +157,23 @@ impl AuditArgs {
         self.features.apply(&mut config)?;
         self.engine.apply(&mut config);
         self.evidence.apply(&mut config);
-        replace(&mut config.report.out, self.out);
         self.definitions.apply(&mut config);
+        Ok((config, found))
+    }
+}
+
+impl AuditArgs {
+    /// The configuration and what is to become of the audit.
+    pub(crate) fn config(self) -> Result<(Config, Results), Failure> {
+        let (mut config, found) = self.what.config(self.data)?;
+        replace(&mut config.report.out, self.out);
         replace(&mut config.report.top, self.showing.top);
         Ok((
             config,
             Results {
                 showing: self.showing,
+                part: self.part,
+                person: self.person,
                 format: self.format,
                 fail_over: self.fail_over,
                 found,
@@ -158,6 +201,8 @@ pub(crate) struct Results {
     /// The configuration that was found in this folder, and not named.
     pub(crate) found: Option<PathBuf>,
     pub(crate) showing: ShowingArgs,
+    pub(crate) part: PartArgs,
+    pub(crate) person: PersonArgs,
     pub(crate) format: Option<String>,
     pub(crate) fail_over: Option<f64>,
     pub(crate) dry_run: bool,

@@ -24,7 +24,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Parser, Subcommand, ValueEnum};
 
 use self::audit::AUDIT_HELP;
-pub(crate) use self::audit::AuditArgs;
+pub(crate) use self::audit::{AuditArgs, PersonArgs, WhatArgs};
 use self::check::CHECK_HELP;
 pub(crate) use self::check::CheckArgs;
 pub(crate) use self::demo::DemoArgs;
@@ -42,7 +42,7 @@ use self::serve::SERVE_HELP;
 pub(crate) use self::serve::ServeArgs;
 pub(crate) use self::settings::by_flags;
 pub(crate) use self::show::ShowArgs;
-pub(crate) use self::showing::{DefinitionArgs, ShowingArgs};
+pub(crate) use self::showing::{DefinitionArgs, PartArgs, ShowingArgs};
 use crate::exit::EXIT_CODES;
 
 /// Is the way out of a model's refusal as open to one group as to another?
@@ -114,9 +114,9 @@ Examples:
   facts show result --tables                                     the two analysis tables
   facts show result --format html -o report.html                 a report to hand over")]
     Show(ShowArgs),
-    /// Ask a saved audit questions, in the browser
+    /// Ask an audit questions, in the browser
     #[command(after_help = SERVE_HELP)]
-    Serve(ServeArgs),
+    Serve(Box<ServeArgs>),
     /// Compare saved audits: what changed by more than chance
     #[command(after_help = "\
 Both are ranked by the definitions of the old audit, unless -d names others.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{DefinitionArgs, ShowingArgs, form_names};
+use super::{DefinitionArgs, PartArgs, ShowingArgs, form_names};
 
 #[derive(Debug, Args)]
 pub(crate) struct ShowArgs {
@@ -14,18 +14,8 @@ pub(crate) struct ShowArgs {
     pub(crate) definitions: DefinitionArgs,
     #[command(flatten)]
     pub(crate) showing: ShowingArgs,
-    /// One story in full, by its number
-    #[arg(long, value_name = "N", conflicts_with_all = ["stories", "subgroup", "tables", "format", "wanted", "against", "top"])]
-    pub(crate) story: Option<usize>,
-    /// All stories
-    #[arg(long, conflicts_with_all = ["subgroup", "tables", "format", "wanted", "against", "top"])]
-    pub(crate) stories: bool,
-    /// One subgroup in full, by its predicate or by the id of a finding
-    #[arg(long, value_name = "PREDICATE", conflicts_with_all = ["tables", "format", "wanted", "against", "top"])]
-    pub(crate) subgroup: Option<String>,
-    /// The two analysis tables
-    #[arg(long, conflicts_with_all = ["format", "wanted", "against", "top"])]
-    pub(crate) tables: bool,
+    #[command(flatten)]
+    pub(crate) part: PartArgs,
     /// The form of report
     #[arg(long, value_name = "FORM", value_parser = form_names())]
     pub(crate) format: Option<String>,

@@ -127,3 +127,33 @@ impl ShowingArgs {
         choices.contains(&true)
     }
 }
+
+/// One part of what was found, in full.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "What is shown")]
+pub(crate) struct PartArgs {
+    /// One story in full, by its number
+    #[arg(long, value_name = "N", conflicts_with_all = ["stories", "subgroup", "tables", "format", "wanted", "against", "top"])]
+    pub(crate) story: Option<usize>,
+    /// All stories
+    #[arg(long, conflicts_with_all = ["subgroup", "tables", "format", "wanted", "against", "top"])]
+    pub(crate) stories: bool,
+    /// One subgroup in full, by its predicate or by the id of a finding
+    #[arg(long, value_name = "PREDICATE", conflicts_with_all = ["tables", "format", "wanted", "against", "top"])]
+    pub(crate) subgroup: Option<String>,
+    /// The two analysis tables
+    #[arg(long, conflicts_with_all = ["format", "wanted", "against", "top"])]
+    pub(crate) tables: bool,
+}
+
+impl PartArgs {
+    /// Whether one is asked for that is read by the paper's definitions, too.
+    pub(crate) fn by_all_definitions(&self) -> bool {
+        self.subgroup.is_some() || self.tables || self.story.is_some()
+    }
+
+    /// Whether one is asked for.
+    pub(crate) fn any(&self) -> bool {
+        self.by_all_definitions() || self.stories
+    }
+}

@@ -7,22 +7,20 @@ use facts_engine::definitions;
 use facts_report::text::{self, Palette};
 use facts_report::{Choice, HEADLINES, Record, Report, Showing, answer};
 use facts_run::{
-    Config, Failure, Listener, Reading, Table, expected, files, files::Files, outlook, run, saved,
+    Config, Failure, Listener, Reading, Table, expected, files, files::Files, outlook,
+    paper_and_own, run, saved,
 };
 use serde_json::json;
 
-use crate::args::AuditArgs;
-use crate::commands::dry_run;
+use crate::args::{AuditArgs, PartArgs};
+use crate::commands::{dry_run, person, show};
 use crate::output;
 use crate::progress::Reporter;
 
 pub(crate) fn audit(args: AuditArgs, reporter: &Reporter) -> Result<ExitCode, Failure> {
     let (config, mut results) = args.config()?;
     if let Some(file) = &results.found {
-        reporter.note(&format!(
-            "using {}, which is about this table; --no-config ignores it",
-            file.display()
-        ));
+        reporter.note(&using(file));
     }
     let paths = config.data.path.clone().ok_or_else(|| {
         Failure::usage("no table is named; give DATA, or data.path in the configuration")
@@ -40,12 +38,16 @@ pub(crate) fn audit(args: AuditArgs, reporter: &Reporter) -> Result<ExitCode, Fa
         output::print_plain(&dry_run::page(&outlook, &expected, &table))?;
         return Ok(ExitCode::SUCCESS);
     }
+    if results.person.person.is_some() {
+        return person::show(config, &table, &results.person, reporter);
+    }
     let record = run(&config, &table, reporter)?;
     results.showing.top = config.report.top;
     let report = Report::new(&record)?;
     let chooses = results.showing.any();
     let showing = Choice::from(results.showing).showing(&report)?;
     match results.format.as_deref() {
+        None if results.part.any() => print_part(&record, &report, &results.part)?,
         None if chooses => print(&record, &report, &config, &showing, reporter)?,
         None => {
             let next = next_steps(config.report.out.as_deref());
@@ -65,6 +67,28 @@ pub(crate) fn audit(args: AuditArgs, reporter: &Reporter) -> Result<ExitCode, Fa
         }
         _ => ExitCode::SUCCESS,
     })
+}
+
+/// That a configuration is used that was not named.
+pub(super) fn using(file: &Path) -> String {
+    format!(
+        "using {}, which is about this table; --no-config ignores it",
+        file.display()
+    )
+}
+
+/// Prints one part of what was found, as `facts show` does.
+fn print_part(record: &Record, report: &Report<'_>, part: &PartArgs) -> Result<(), Failure> {
+    let palette = &Palette::COLOURED;
+    let page = match part.by_all_definitions() {
+        true => show::part(
+            part,
+            &Report::by(record, paper_and_own(record)?.all),
+            palette,
+        )?,
+        false => show::part(part, report, palette)?,
+    };
+    output::print(&page.unwrap_or_default())
 }
 
 /// What to do after the first screen.

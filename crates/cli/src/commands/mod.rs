@@ -8,6 +8,7 @@ pub(crate) mod dry_run;
 pub(crate) mod explain;
 pub(crate) mod init;
 pub(crate) mod pack;
+pub(crate) mod person;
 pub(crate) mod profiles;
 pub(crate) mod reproduce;
 pub(crate) mod serve;

@@ -2,10 +2,10 @@
 
 use std::io::IsTerminal;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
-use facts_run::{Config, Failure, Listener, Reading, Table, saved};
+use facts_run::{Failure, Listener, Reading, Table, saved};
 use facts_serve::{Door, Ready, Subject, Workbench};
 
 use crate::args::ServeArgs;
@@ -15,32 +15,46 @@ use crate::progress::Reporter;
 /// The environment variable that holds the password; a flag would show it to everybody on the machine.
 const PASSWORD: &str = "FACTS_PASSWORD";
 
+/// So many milliseconds after Ctrl-C it has ended, whatever it waits for.
+const GRACE: u64 = 800;
+
 /// A password that can be guessed is none.
 const SHORTEST_PASSWORD: usize = 12;
 
 pub(crate) fn serve(args: ServeArgs, reporter: &Reporter) -> Result<ExitCode, Failure> {
+    // Whoever presses Ctrl-C waits for no model.
+    reporter.end_within(GRACE);
     let door = door(&args)?;
     if !door.address.ip().is_loopback() {
         reporter.note(&format!(
-            "listening on {}: whoever reaches this machine there and knows the password sees the audit, its counts and its notes; the connection is not encrypted",
+            "listening on {}: whoever reaches this machine there and knows the password sees the audit, its counts and its notes, and single profiles if the table is at hand; the connection is not encrypted",
             door.address.ip()
         ));
     }
+    let no_browser = args.no_browser;
     let mut subject = Subject::default();
-    if let Some(file) = &args.config {
-        subject.bench = Some(bench(file, &args.set, reporter)?);
-    }
-    reporter.step("reading the saved audit");
-    for path in args.audit.iter().chain(&args.new) {
-        let name = path.display().to_string();
-        subject.saved.push((name, saved::load(path)?));
+    if is_saved(&args) {
+        if let [_, _, third, ..] = args.subject.as_slice() {
+            return Err(Failure::usage(format!(
+                "{}: two audits are shown side by side; `facts diff` compares more",
+                third.display()
+            )));
+        }
+        reporter.step("reading the saved audit");
+        for path in &args.subject {
+            let name = path.display().to_string();
+            let loaded = saved::load(path).map_err(|failure| if_a_table(failure, path));
+            subject.saved.push((name, loaded?));
+        }
+    } else {
+        subject.bench = Some(bench(args, reporter)?);
     }
     reporter.clear();
     reporter.check()?;
     let ready = |ready: &Ready| {
         // Somebody who cannot be told the address is not served, and notices.
         let _ = output::print_plain(&format!("Open {}\nCtrl-C ends it.\n", ready.url));
-        if !args.no_browser && std::io::stdout().is_terminal() {
+        if !no_browser && std::io::stdout().is_terminal() {
             open_browser(&ready.url);
         }
     };
@@ -49,22 +63,91 @@ pub(crate) fn serve(args: ServeArgs, reporter: &Reporter) -> Result<ExitCode, Fa
     served.map(|()| ExitCode::SUCCESS)
 }
 
+/// Whether saved audits are to be served: they are there, or nothing says how a table is to be audited.
+fn is_saved(args: &ServeArgs) -> bool {
+    let is_one = |path: &PathBuf| path.join(saved::AUDIT_FILE).is_file() || is_file_of_one(path);
+    let named = !args.subject.is_empty();
+    let says_how = args.what.says_how() || Path::new("facts.toml").is_file();
+    named && (args.subject.iter().all(is_one) || !says_how)
+}
+
+/// Why a file is no saved audit, and what to do if it is a table.
+fn if_a_table(failure: Failure, path: &Path) -> Failure {
+    if !path.is_file() || is_file_of_one(path) {
+        return failure;
+    }
+    Failure::data(format!(
+        "{failure}; if it is a table to be audited now, say --protected and --model"
+    ))
+}
+
+fn is_file_of_one(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str());
+    name.is_some_and(|name| name.ends_with(".json.gz") || name.ends_with(".json")) && path.is_file()
+}
+
 /// The table and the configuration with which audits can be made.
-fn bench(file: &Path, settings: &[String], reporter: &Reporter) -> Result<Workbench, Failure> {
-    let config = Config::load(Some(file), settings)?;
+fn bench(args: ServeArgs, reporter: &Reporter) -> Result<Workbench, Failure> {
+    let arguments = typed(std::env::args().skip(1));
+    let (file, settings) = (args.what.config.clone(), args.what.set.clone());
+    // What-ifs are settings over a file: what flags say besides would be lost in them.
+    let file = file.filter(|_| is_configured_alone(&arguments));
+    let (config, found) = args.what.config(args.subject)?;
+    if let Some(file) = &found {
+        reporter.note(&super::audit::using(file));
+    }
     let paths = config.data.path.clone().ok_or_else(|| {
-        Failure::usage(format!(
-            "{}: no table is named; add data.path",
-            file.display()
-        ))
+        Failure::usage("no audit and no table is named; give one, or --config with data.path")
     })?;
     reporter.step("reading the table");
     Ok(Workbench {
-        file: file.to_owned(),
-        settings: settings.to_vec(),
+        file,
+        settings,
+        arguments,
         table: Table::read_all(&paths.0, &config.data, Reading::needed(&config))?,
         config,
     })
+}
+
+/// What was typed for `facts serve`, as `facts audit` takes it.
+fn typed(mut arguments: impl Iterator<Item = String>) -> Vec<String> {
+    let (flags, with_a_value) = (
+        ["--no-browser", "--quiet", "-q", "--json-log"],
+        ["--port", "--listen", "--color"],
+    );
+    let mut kept = Vec::new();
+    let mut is_command_named = false;
+    while let Some(argument) = arguments.next() {
+        let name = argument.split('=').next().unwrap_or_default();
+        if with_a_value.contains(&name) {
+            if name == argument {
+                arguments.next();
+            }
+        } else if !is_command_named && argument == "serve" {
+            is_command_named = true;
+        } else if !flags.contains(&name) {
+            kept.push(argument);
+        }
+    }
+    kept
+}
+
+/// Whether nothing is typed but a configuration and settings.
+fn is_configured_alone(arguments: &[String]) -> bool {
+    let mut arguments = arguments.iter();
+    while let Some(argument) = arguments.next() {
+        let (name, is_whole) = match argument.split_once('=') {
+            Some((name, _)) => (name, true),
+            None => (argument.as_str(), false),
+        };
+        if !["--config", "-c", "--set"].contains(&name) {
+            return false;
+        }
+        if !is_whole {
+            arguments.next();
+        }
+    }
+    true
 }
 
 fn door(args: &ServeArgs) -> Result<Door, Failure> {
@@ -102,4 +185,24 @@ fn open_browser(url: &str) {
     };
     let quiet = command.arg(url).stdin(Stdio::null()).stdout(Stdio::null());
     let _ = quiet.stderr(Stdio::null()).spawn();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_typed_is_given_to_the_audit() {
+        let of = |text: &str| typed(text.split(' ').map(str::to_owned));
+        let all =
+            of("--quiet serve --port 80 people.csv --protected sex --no-browser --listen=::1");
+        assert_eq!(all, ["people.csv", "--protected", "sex"]);
+        assert!(!is_configured_alone(&all));
+        assert_eq!(of("serve serve"), ["serve"]);
+        assert!(is_configured_alone(&of(
+            "serve --config a.toml --set b.c=1 --port=1"
+        )));
+        assert!(is_configured_alone(&of("serve -c a.toml --set=b.c=1")));
+        assert!(!is_configured_alone(&of("serve -c a.toml --support 0.1")));
+    }
 }

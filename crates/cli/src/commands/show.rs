@@ -9,7 +9,7 @@ use facts_run::{
     saved,
 };
 
-use crate::args::ShowArgs;
+use crate::args::{PartArgs, ShowArgs};
 use crate::output;
 use crate::progress::Reporter;
 
@@ -31,7 +31,7 @@ pub(crate) fn show(args: ShowArgs, reporter: &Reporter) -> Result<ExitCode, Fail
         let mut config = Config::default();
         args.definitions.apply(&mut config);
         noted(definitions_for(&config, &record.audit)?)
-    } else if args.subgroup.is_some() || args.tables || args.story.is_some() {
+    } else if args.part.by_all_definitions() {
         noted(paper_and_own(&record)?)
     } else {
         own_definitions(&record)?
@@ -45,19 +45,8 @@ pub(crate) fn show(args: ShowArgs, reporter: &Reporter) -> Result<ExitCode, Fail
     } else {
         Palette::COLOURED
     };
-    let page = if let Some(wanted) = args.story {
-        let told = answer::story(&report, wanted, &palette);
-        Page::Text(told.ok_or_else(|| no_such_story(&report, wanted))?)
-    } else if args.stories {
-        Page::Text(answer::stories(&report, &palette))
-    } else if let Some(wanted) = &args.subgroup {
-        let columns = report.columns.iter();
-        let definitions = columns.map(|c| c.ranking.definition.as_str());
-        // Ids of stories too, as `facts check` names them.
-        let place = record.find(wanted, definitions.chain([facts_check::STORY]))?;
-        Page::Text(subgroup(place, &report, &palette))
-    } else if args.tables {
-        Page::Text(tables(&report, &palette))
+    let page = if let Some(part) = part(&args.part, &report, &palette)? {
+        Page::Text(part)
     } else if let Some(name) = &args.format {
         let holds_all = FORMS.iter().any(|form| form.name == name && !form.chooses);
         if holds_all && chooses {
@@ -79,6 +68,31 @@ pub(crate) fn show(args: ShowArgs, reporter: &Reporter) -> Result<ExitCode, Fail
         (None, Page::Bytes(bytes)) => output::print_raw(&bytes)?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The part of a report that is asked for, if one is.
+pub(super) fn part(
+    args: &PartArgs,
+    report: &Report<'_>,
+    palette: &Palette,
+) -> Result<Option<String>, Failure> {
+    Ok(Some(if let Some(wanted) = args.story {
+        let told = answer::story(report, wanted, palette);
+        told.ok_or_else(|| no_such_story(report, wanted))?
+    } else if args.stories {
+        answer::stories(report, palette)
+    } else if let Some(wanted) = &args.subgroup {
+        let columns = report.columns.iter();
+        let definitions = columns.map(|c| c.ranking.definition.as_str());
+        // Ids of stories too, as `facts check` names them.
+        let stories = definitions.chain([facts_check::STORY]);
+        let place = report.record.find(wanted, stories)?;
+        subgroup(place, report, palette)
+    } else if args.tables {
+        tables(report, palette)
+    } else {
+        return Ok(None);
+    }))
 }
 
 /// That there is no story of that number, and how many there are.

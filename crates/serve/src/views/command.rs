@@ -11,11 +11,14 @@ impl Command {
     pub(crate) fn show(source: &Source) -> Self {
         let arguments = match source {
             Source::Saved(path) => vec!["show".to_owned(), path.clone()],
-            Source::Configured { config, settings } => {
+            Source::Made {
+                arguments,
+                settings,
+            } => {
                 let settings = settings.iter();
                 let settings = settings.flat_map(|one| ["--set".to_owned(), one.clone()]);
-                let audit = ["audit", "--config", config].map(str::to_owned);
-                audit.into_iter().chain(settings).collect()
+                let made = std::iter::once("audit".to_owned()).chain(arguments.iter().cloned());
+                made.chain(settings).collect()
             }
         };
         Self(arguments)
@@ -76,8 +79,8 @@ mod tests {
             command.to_string(),
             r"facts show 'my results' --where 'job = it'\''s' --passing"
         );
-        let configured = Source::Configured {
-            config: "facts.toml".to_owned(),
+        let configured = Source::Made {
+            arguments: ["--config", "facts.toml"].map(str::to_owned).into(),
             settings: vec!["features.age.weight=2".to_owned()],
         };
         assert_eq!(

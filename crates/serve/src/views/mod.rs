@@ -7,6 +7,7 @@ pub(crate) mod export;
 pub(crate) mod handover;
 pub(crate) mod overview;
 pub(crate) mod parts;
+pub(crate) mod person;
 pub(crate) mod stories;
 pub(crate) mod subgroup;
 pub(crate) mod subgroups;

@@ -34,7 +34,8 @@ pub fn bench() -> Workbench {
     let config = Config::load(Some(&hiring()), &settings).unwrap();
     let table = read(&config);
     Workbench {
-        file: hiring(),
+        file: Some(hiring()),
+        arguments: vec!["--config".to_owned(), hiring().display().to_string()],
         settings,
         config,
         table,

@@ -16,13 +16,15 @@ export interface AuditTitle {
   protected: string[];
   /** Whether the people behind it are at hand. */
   rows: boolean;
+  /** Whether they may be asked about one by one. */
+  people: boolean;
   /** What it was made with, if it was made here. */
   settings: string[] | null;
 }
 
 export interface Session {
   tool: string;
-  /** Whether audits can be made here. */
+  /** Whether there can be what-ifs. */
   bench: boolean;
   /** The work that is going on. */
   job: number | null;
@@ -218,6 +220,42 @@ export interface Compared {
     first: { predicate: string; finding: string; old: string; new: string }[];
   }[];
   command: string | null;
+}
+
+export interface PersonValue {
+  feature: string;
+  level: string;
+  /** Their own value, where the level is a bin. */
+  value: string | null;
+  may_change: boolean;
+}
+
+export interface People {
+  matching: number;
+  people: number;
+  from: number;
+  rows: { profile: number; group: string; people: number; values: PersonValue[]; way: string }[];
+  command: string;
+}
+
+export interface Fare {
+  predicate: string;
+  sentence: string;
+  table: Grid;
+}
+
+export interface Person {
+  profile: number;
+  group: string;
+  people: number;
+  who: string;
+  values: PersonValue[];
+  headline: string;
+  valid: number;
+  turning: { change: string; cost: number; cost_text: string }[];
+  alike: Fare;
+  closest: Fare | null;
+  command: string;
 }
 
 export type Stage =

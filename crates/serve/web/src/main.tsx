@@ -9,6 +9,7 @@ import { Compare } from "./views/compare";
 import { Drill } from "./views/drill";
 import { HandOver } from "./views/handover";
 import { Matrix } from "./views/matrix";
+import { OnePerson } from "./views/person";
 import { Stories } from "./views/stories";
 import { Subgroups } from "./views/subgroups";
 import { WhatIf } from "./views/whatif";
@@ -20,6 +21,7 @@ const VIEWS: [string, string][] = [
   ["matrix", "Definitions"],
   ["drill", "Drill down"],
   ["subgroups", "All subgroups"],
+  ["person", "One person"],
   ["compare", "Compare"],
   ["what-if", "What if"],
   ["hand-over", "Hand over"],
@@ -33,7 +35,7 @@ function App() {
   const title = audits.find((one) => String(one.key) === audit) ?? audits[0];
   const { answer: overview, error, asking } = useAnswer<Overview>(title ? `/api/audits/${title.key}` : null);
   const bench = session.answer?.bench ?? false;
-  const views = VIEWS.filter(([name]) => (name !== "compare" || audits.length > 1) && (name !== "what-if" || bench));
+  const views = VIEWS.filter(([name]) => (name !== "compare" || audits.length > 1) && (name !== "what-if" || bench) && (name !== "person" || title?.people));
   const work = useWork(session.answer?.job ?? null, forget);
   useEffect(() => {
     document.documentElement.dataset.view = view;
@@ -71,6 +73,7 @@ function App() {
         {shared && view === "matrix" && <Matrix {...shared} />}
         {shared && view === "drill" && <Drill {...shared} />}
         {shared && view === "subgroups" && <Subgroups {...shared} rows={title?.rows ?? false} work={work} />}
+        {shared && view === "person" && <OnePerson {...shared} may={title?.people ?? false} />}
         {shared && view === "compare" && <Compare audits={audits} params={params} />}
         {shared && view === "what-if" && <WhatIf {...shared} audits={audits} work={work} />}
         {shared && view === "hand-over" && <HandOver {...shared} />}

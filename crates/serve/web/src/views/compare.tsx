@@ -27,7 +27,7 @@ export function Compare({ audits, params }: { audits: AuditTitle[]; params: Para
             <h2 id="trend">{answer.people?.trend ?? "What changed for people is not known"}</h2>
             <p class="headline">{answer.people?.sentence}</p>
             {answer.people && <Table grid={answer.people.table} caption="What changed for people, by group" />}
-            {answer.warnings.map((warning) => <p class="error">{warning}</p>)}
+            {answer.warnings.map((warning) => <p class="error">Beware: {warning}.</p>)}
             <Command command={answer.command} />
           </section>
           {params.predicate && <Both params={params} old={old} now={now} by={answer.definition} />}
@@ -36,8 +36,8 @@ export function Compare({ audits, params }: { audits: AuditTitle[]; params: Para
               {answer.definitions.map((one) => <option value={one.id}>{one.title}</option>)}
             </select></label>
           }>
-            {answer.sorts.map((sort) => (
-              <details open={sort.count > 0 && sort.count < 30} data-change={sort.change}>
+            {answer.sorts.map((sort, place) => (
+              <details open={sort.count > 0 && (place === 0 || sort.count < 30)} data-change={sort.change}>
                 <summary>{sort.word}: <b>{count(sort.count)}</b></summary>
                 <ul class="changed">
                   {sort.first.map((one) => (

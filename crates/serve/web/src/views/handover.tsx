@@ -50,6 +50,7 @@ export function HandOver({ audit, overview, params, pinKey }: {
   };
   return (
     <Section title="Pinned">
+      {overview.answer && <p class="soft">What is handed over begins with the answer: “{overview.answer.headline}”</p>}
       {pins.pins.length === 0
         ? <p>Nothing is pinned yet: pin stories, or subgroups while drilling down.</p>
         : (
@@ -71,7 +72,6 @@ export function HandOver({ audit, overview, params, pinKey }: {
         <button type="button" disabled={pins.pins.length === 0} onClick={link}>Copy a link</button>
       </p>
       <p role="status">{done}</p>
-      <p class="soft">{overview.answer?.headline}</p>
     </Section>
   );
 }

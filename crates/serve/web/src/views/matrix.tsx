@@ -2,7 +2,7 @@
 
 import { useAnswer, type Overview, type Stories as Told } from "../api";
 import { href, kept, type Params } from "../address";
-import { Asking, Group, Section } from "../parts";
+import { Asking, Command, Group, Section } from "../parts";
 
 export function Matrix({ audit, overview, params }: { audit: string; overview: Overview; params: Params }) {
   const { answer, error, asking } = useAnswer<Told>(`/api/audits/${audit}/stories`);
@@ -52,6 +52,7 @@ export function Matrix({ audit, overview, params }: { audit: string; overview: O
           </tbody>
         </table>
       </div>
+      <Command command={answer.command} />
     </Section>
   );
 }

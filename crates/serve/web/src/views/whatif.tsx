@@ -68,7 +68,7 @@ export function WhatIf({ overview, audits, work }: { overview: Overview; audits:
         </form>
       </Section>
       <Section title="Scenarios">
-        <table>
+        <div class="scrolls" tabIndex={0} role="region" aria-label="Scenarios"><table>
           <thead><tr><th scope="col">scenario</th><th scope="col">settings</th><th scope="col">look</th></tr></thead>
           <tbody>
             {audits.map((audit) => (
@@ -82,7 +82,7 @@ export function WhatIf({ overview, audits, work }: { overview: Overview; audits:
               </tr>
             ))}
           </tbody>
-        </table>
+        </table></div>
       </Section>
     </>
   );
