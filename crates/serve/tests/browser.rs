@@ -1,8 +1,8 @@
 //! The page in a real browser, used as a person uses it; what it shows is compared with the engine.
 //!
-//! `FACTS_NODE` names a `node` and `FACTS_CHROMIUM` a Chromium; run `npm ci` in
-//! `verification/browser` first. Without these variables the browser is left out, and the test says
-//! so; on CI that is a failure. Pictures are left in `target/explorer`.
+//! `FACTS_NODE` names a `node`, `FACTS_CHROMIUM` a Chromium and `FACTS_FIREFOX` a Firefox, which takes the
+//! main path alone; run `npm ci` in `verification/browser` first. Without these variables a browser is left
+//! out, and the test says so; on CI that is a failure. Pictures are left in `target/explorer`.
 #![allow(clippy::unwrap_used, clippy::print_stderr, missing_docs)]
 
 mod support;
@@ -136,4 +136,7 @@ fn every_view_works_in_a_browser() {
         assert!(status.unwrap().success(), "{script}");
     };
     opened("explorer.mjs", &chromium);
+    if let Some(firefox) = named("FACTS_FIREFOX") {
+        opened("firefox.mjs", &firefox);
+    }
 }
