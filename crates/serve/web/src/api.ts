@@ -1,6 +1,6 @@
 // What the server answers; docs/api.md has the whole of it.
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 export interface Grid {
   columns: [string, "left" | "right"][];
@@ -311,7 +311,8 @@ export function useAnswer<T>(path: string | null): { answer: T | null; error: st
     addEventListener(FORGOTTEN, ask);
     return () => removeEventListener(FORGOTTEN, ask);
   }, []);
-  useEffect(() => {
+  // Asked at once, not after the next frame: a slider that moves waits for the answer.
+  useLayoutEffect(() => {
     current.current = path;
     if (path === null) return;
     const known = answers.get(path) as T | undefined;
