@@ -529,6 +529,12 @@ class Audit(Generic[F]):
         intervals; how wide the gap is at most; and what is shown: unfair, fair within δ, or nothing."""
         return self._frame(self._found.answer_sheet("gaps"))
 
+    @property
+    def pairs(self) -> F:
+        """Which groups differ, where there are three or more: the pairs of groups of every finding that passes
+        for all definitions together, each with its test. Without rows where there are two groups."""
+        return self._frame(self._found.answer_sheet("pairs"))
+
     def plot_people(self, ax: Any = None) -> Any:
         """Draws, by group, the share of the refused who have a way out, with its interval."""
         return _plot.plot_people(self._answer["people"], ax)

@@ -81,6 +81,12 @@ def test_a_series_spends_alpha_over_its_looks(before: facts.Audit[Any], after: f
         facts.series([before, after], ["one"])
 
 
+def test_two_groups_have_no_pairs_to_tell_apart(before: facts.Audit[Any]) -> None:
+    pairs = before.pairs
+    assert len(pairs) == 0
+    assert {"subgroup", "group", "other group", "worse off", "together", "differ"} <= set(pairs)
+
+
 def test_every_subgroup_has_its_gap(before: facts.Audit[Any]) -> None:
     gaps = before.gaps
     assert len(gaps) == before.subgroups["subgroup"].nunique()

@@ -5,6 +5,7 @@
 //! time it, and the example shows what it finds.
 
 pub mod gate;
+pub mod pairs;
 pub mod peers;
 pub mod reference;
 pub mod retrained;

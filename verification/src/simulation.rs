@@ -62,6 +62,9 @@ pub enum Truth {
     /// somebody of the first group helps somebody of the second with a chance that is less by so
     /// many percentage points.
     Planted(i32),
+    /// Three groups by lot. What helps somebody of the first two helps somebody of the third with a chance
+    /// that is less by so many percentage points, whoever they are.
+    ThirdDiffers(i32),
 }
 
 /// How many people are made up, and how often they are dealt out.
@@ -143,7 +146,7 @@ impl World {
         })
     }
 
-    fn tested(
+    pub(crate) fn tested(
         self,
         seed: u64,
         definitions: &[Box<dyn Definition>],
@@ -185,6 +188,7 @@ impl World {
             let percent = match self.truth {
                 Truth::SharesDiffer => [10, 35, 65, 90][area],
                 Truth::Shuffled | Truth::NearPhi | Truth::Planted(_) => 40,
+                Truth::ThirdDiffers(_) => 60,
             };
             let second = draw.below(100) < percent;
             let mut lucky = draw.below(100) as i32;
@@ -200,10 +204,19 @@ impl World {
             {
                 lucky = 99;
             }
+            let mut group = if second { "second" } else { "first" };
+            if let Truth::ThirdDiffers(gap) = self.truth
+                && second
+                && draw.below(2) == 0
+            {
+                group = "third";
+                let loses = lucky < LUCKY && (draw.below(LUCKY as u64) as i32) < gap;
+                lucky = if loses { 99 } else { lucky };
+            }
             areas.push(AREAS[area]);
             jobs.push(job);
             trainings.push(TRAININGS[draw.below(3) as usize]);
-            groups.push(if second { "second" } else { "first" });
+            groups.push(group);
             luck.push(lucky);
         }
         let text = |values: Vec<&str>| Arc::new(StringArray::from(values)) as ArrayRef;

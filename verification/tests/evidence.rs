@@ -4,6 +4,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+use facts_verification::pairs::pairs_found;
 use facts_verification::simulation::{self, DEFINITIONS, Truth, World};
 
 const REPEATS: u64 = 200;
@@ -54,6 +55,21 @@ fn shares_that_differ_between_subgroups_are_no_finding() {
 #[test]
 fn ties_near_a_threshold_are_no_finding() {
     null(Truth::NearPhi);
+}
+
+/// Two groups that are alike are not said to differ because a third does, which is found: a short run of
+/// `examples/pairs.rs`, whose record is `records/pairs.md`.
+#[test]
+fn a_pair_that_is_alike_is_no_finding() {
+    let world = World {
+        people: 800,
+        shuffles: 99,
+        truth: Truth::ThirdDiffers(30),
+    };
+    let found = pairs_found(world, 60).unwrap();
+    // P(X ≥ 9) for X ~ Binomial(60, 0.05) is 0.0033.
+    assert!(found.alike <= 8, "{found:?}");
+    assert!(found.third >= 30, "{found:?}");
 }
 
 /// The table in the docs says how often what was planted is found. One of its cells, again.

@@ -218,7 +218,8 @@ fn findings(report: &Report<'_>, column: &Column) -> Vec<Value> {
     let mut places = vec![0, ranking.unfair().len() / 2, shown.len() - 1];
     places.dedup();
     let finding = |place: &usize| {
-        let csc = Csc::new(audit, report.evidence(), column, &shown[*place]);
+        let mut csc = Csc::new(audit, report.evidence(), column, &shown[*place]);
+        csc.gap = report.gap(shown[*place].ranked.subgroup).cloned();
         let support = words::lines(&csc);
         let said = csc.to_string();
         let verdict = said.lines().rev().nth(support.len()).unwrap_or_default();

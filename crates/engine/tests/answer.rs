@@ -10,14 +10,14 @@ mod slow;
 mod slow_adapter;
 
 use std::cell::Cell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use facts_engine::answer::{
     Answer, Compared, DELTA, GroupPeople, Reasons, Verdict, answer, subgroup_gaps,
 };
 use facts_engine::definitions::{Definition, parse};
 use facts_engine::distribution::Share;
-use facts_engine::evidence::{Evidence, Gathering, Source, Tested, Tests};
+use facts_engine::evidence::{Evidence, Gathering, PairTested, Source, Tested, Tests};
 use facts_engine::{Audit, Watch, audit_with_individuals};
 use proptest::prelude::*;
 use proptest::test_runner::{RngSeed, TestRunner};
@@ -110,6 +110,36 @@ impl Asked {
         }
     }
 
+    /// Pairs of groups of what passes, where there are three or more; half of them pass, more or less.
+    fn pairs(
+        &self,
+        definition: &dyn Definition,
+        audit: &Audit,
+        tested: &[Option<Tested>],
+    ) -> Vec<PairTested> {
+        let groups = audit.groups.len();
+        let mut pairs = Vec::new();
+        for (place, subgroup) in audit.subgroups.iter().enumerate() {
+            let passes = tested[place].is_some_and(|one| one.together(DEFINITIONS.len()) <= 0.05);
+            let all = (0..groups).flat_map(|a| (a + 1..groups).map(move |b| [a, b]));
+            for pair in all.filter(|_| passes && groups > 2) {
+                let found = definition.assess(&subgroup.of_pair(pair)).unwrap();
+                let text = format!("{pair:?}{}", audit.text(&subgroup.predicate));
+                let hash = self.family_wise(&definition.id(), &text).to_bits() ^ self.seed >> 7;
+                pairs.push(PairTested {
+                    subgroup: place,
+                    groups: pair,
+                    against: found.against.iter().map(|&g| pair[g]).collect(),
+                    score: found.score,
+                    p: 0.01,
+                    together: [0.03, 0.06][(hash.count_ones() % 2) as usize],
+                    source: Source::Exact,
+                });
+            }
+        }
+        pairs
+    }
+
     fn evidence(&self, audit: &Audit) -> Evidence {
         let tests = DEFINITIONS.map(|id| {
             let definition = parse(id).unwrap();
@@ -127,10 +157,13 @@ impl Asked {
                     gap_p: None,
                 })
             });
+            let tested: Vec<Option<Tested>> = tested.collect();
             Tests {
                 definition: id.to_owned(),
-                tested: tested.collect(),
+                pairs: self.pairs(definition.as_ref(), audit, &tested),
+                tested,
                 cut_off: Some(0.001),
+                cut_off_together: None,
             }
         });
         Evidence {
@@ -193,6 +226,19 @@ impl Answered {
         self.audit.text(&self.audit.subgroups[subgroup].predicate)
     }
 
+    /// Pairs of groups of which a test shows that the first is worse off, by text of the subgroup.
+    fn shown(&self) -> BTreeMap<String, BTreeSet<(usize, usize)>> {
+        let mut shown: BTreeMap<String, BTreeSet<(usize, usize)>> = BTreeMap::new();
+        for pair in self.evidence.tests.iter().flat_map(|tests| &tests.pairs) {
+            for &worse in pair.against.iter().filter(|_| pair.together <= 0.05) {
+                let better = pair.groups[usize::from(worse == pair.groups[0])];
+                let of_subgroup = shown.entry(self.text(pair.subgroup)).or_default();
+                of_subgroup.insert((worse, better));
+            }
+        }
+        shown
+    }
+
     fn passing(&self) -> BTreeSet<String> {
         let all = 0..self.audit.subgroups.len();
         let passes = |s: &usize| self.evidence.passing_together(*s).next().is_some();
@@ -251,6 +297,7 @@ fn the_answer_is_that_of_the_slow_reference() {
         let audit = slow::audit(&asked.case).unwrap();
         let mut question = Question::new(&population, &audit);
         question.passing = fast.passing();
+        question.shown = fast.shown();
         question.k = asked.k;
         question.reads = asked.reads();
         let slow = question.answer();

@@ -227,6 +227,58 @@ fn as_large(one: Statistic, other: Statistic) -> bool {
     }
 }
 
+/// As far as so many permutations may be off.
+fn error(p: f64) -> f64 {
+    4.5 * (p * (1.0 - p) / 2000.0).sqrt() + 3.0 / 2000.0
+}
+
+/// Whether a p-value is what all ways to deal say, as far as its source promises.
+fn is_true(id: &str, p: f64, source: Source, truth: &Truth) {
+    let Truth { at_least, fisher } = *truth;
+    match source {
+        Source::Exact => assert!((p - fisher).abs() < 1e-9, "{id}: {p} is not {fisher}"),
+        Source::Bound => assert!(p >= at_least - 1e-9, "{id}: {p} is below {at_least}"),
+        Source::Permutations => {
+            let off = (p - at_least).abs();
+            assert!(off <= error(at_least), "{id}: {p} is not {at_least}");
+        }
+    }
+}
+
+/// Each pair of groups is tested as if there were no other group.
+fn check_pairs(people: &People, names: &[&str]) {
+    // So that everything passes that is not surely chance, and its pairs are tested.
+    let gathering = Gathering {
+        shuffles: 2000,
+        alpha: 0.9,
+        ..Gathering::default()
+    };
+    let (_, tests) = tested(people, names, &gathering);
+    for a in 0..names.len() {
+        for b in a + 1..names.len() {
+            let of_pair = |&&(_, group, _): &&(i64, usize, u64)| group == a || group == b;
+            let two = people.iter().filter(of_pair);
+            let two: People = two
+                .map(|&(can, group, weight)| (can, usize::from(group == b), weight))
+                .collect();
+            let truths = truths(&two, &[names[a], names[b]]);
+            for (tests, truth) in tests.iter().zip(&truths) {
+                let all = tests.tested[0].unwrap().together(1);
+                let pairs = tests.pairs_of(0);
+                assert_eq!(pairs.is_empty(), all > gathering.alpha, "{all}");
+                for pair in pairs.iter().filter(|pair| pair.groups == [a, b]) {
+                    // A score of 0 has p = 1, whatever the ways to deal say.
+                    if pair.score > 0.0 {
+                        is_true(&tests.definition, pair.p, pair.source, truth);
+                    }
+                    assert_eq!(pair.against.is_empty(), pair.score == 0.0, "{pair:?}");
+                    assert!(pair.together >= pair.p && pair.together >= all, "{pair:?}");
+                }
+            }
+        }
+    }
+}
+
 fn check(people: &People, names: &[&str]) {
     let gathering = Gathering {
         shuffles: 2000,
@@ -238,22 +290,7 @@ fn check(people: &People, names: &[&str]) {
     for (tests, truth) in tests.iter().zip(&truths) {
         let tested = tests.tested[0].unwrap();
         let id = &tests.definition;
-        let error = |p: f64| 4.5 * (p * (1.0 - p) / 2000.0).sqrt() + 3.0 / 2000.0;
-        match tested.source {
-            Source::Exact => {
-                let off = (tested.p - truth.fisher).abs();
-                assert!(off < 1e-9, "{id}: {} is not {}", tested.p, truth.fisher);
-            }
-            Source::Bound => {
-                let p = truth.at_least;
-                assert!(tested.p >= p - 1e-9, "{id}: {} is below {p}", tested.p);
-            }
-            Source::Permutations => {
-                let off = (tested.p - truth.at_least).abs();
-                let p = truth.at_least;
-                assert!(off <= error(p), "{id}: {} is not {p}", tested.p);
-            }
-        }
+        is_true(id, tested.p, tested.source, truth);
         // Alone in its family, a test is corrected for nothing; but tails that do not tell apart what
         // permutations do may make it larger, never smaller.
         let off = tested.family_wise - tested.p;
@@ -284,6 +321,55 @@ proptest! {
         people.extend([(1, 0, 1), (3, 1, 2), (0, 2, 1)]);
         check(&people, &["a", "b", "c"]);
     }
+
+    #[test]
+    fn pairs_of_groups_are_tested_as_if_there_were_no_other(
+        people in prop::collection::vec((0i64..8, 0usize..3, 1u64..4), 1..6),
+    ) {
+        let mut people = people;
+        people.extend([(1, 0, 2), (3, 1, 2), (0, 2, 2)]);
+        check_pairs(&people, &["a", "b", "c"]);
+    }
+}
+
+/// What is shown of three groups, of which the last has no way and the others are alike.
+#[test]
+fn pairs_come_after_all_groups_and_say_who_differs() {
+    let alike = [(7, 30), (1, 10), (0, 20)];
+    let two = (0..2).flat_map(|g| alike.map(|(can, people)| (can, g, people)));
+    let people: People = two.chain([(0, 2, 60)]).collect();
+    let (audit, tests) = tested(&people, &["a", "b", "c"], &Gathering::default());
+    let definitions = all_definitions();
+    for (tests, definition) in tests.iter().zip(&definitions) {
+        let all = tests.tested[0].unwrap().together(definitions.len());
+        let pairs = tests.pairs_of(0);
+        assert_eq!(pairs.len(), if all <= 0.05 { 3 } else { 0 }, "{all}");
+        for pair in pairs {
+            let differ = pair.groups[1] == 2;
+            assert_eq!(pair.passes(0.05), differ, "{}: {pair:?}", tests.definition);
+            assert_eq!(pair.against, if differ { vec![2] } else { vec![] });
+        }
+        let found = definition.assess(&audit.subgroups[0]).unwrap();
+        if !pairs.is_empty() {
+            assert_eq!(tests.shown_against(0, &found, 0.05), [2]);
+        }
+    }
+    let pairs = tests.iter().filter(|tests| !tests.pairs.is_empty());
+    assert!(pairs.count() >= 10);
+    // Nothing is said of pairs where nothing is shown of all groups, nor where there are two.
+    let all_alike = (0..3).flat_map(|g| alike.map(|(can, people)| (can, g, people)));
+    let (_, tests) = tested(
+        &all_alike.collect(),
+        &["a", "b", "c"],
+        &Gathering::default(),
+    );
+    assert!(tests.iter().all(|tests| tests.pairs.is_empty()));
+    let (_, tests) = tested(
+        &vec![(7, 0, 60), (0, 1, 60)],
+        &["a", "b"],
+        &Gathering::default(),
+    );
+    assert!(tests.iter().all(|tests| tests.pairs.is_empty()));
 }
 
 #[test]

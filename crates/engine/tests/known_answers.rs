@@ -63,6 +63,16 @@ type Says = fn(&str, &str, &str, &str) -> bool;
 /// The audit of a population and its answer: tested by one definition, or, without tests that find
 /// anything, with nothing that passes.
 fn answered(rows: &[Row], says: Says, k: u64, tests: bool) -> (Audit, Answer) {
+    answered_with(rows, says, k, tests, Gathering::default())
+}
+
+fn answered_with(
+    rows: &[Row],
+    says: Says,
+    k: u64,
+    tests: bool,
+    gathering: Gathering,
+) -> (Audit, Answer) {
     let population = read(rows);
     let model = FnModel::new(|rows: &RecordBatch| {
         let column = |name: &str| rows.column_by_name(name).unwrap().as_string::<i32>();
@@ -83,13 +93,14 @@ fn answered(rows: &[Row], says: Says, k: u64, tests: bool) -> (Audit, Answer) {
         audit = audit.suppressed(k);
     }
     let definitions: Vec<Box<dyn Definition>> = vec![parse("equal-effectiveness:micro").unwrap()];
-    let gathering = Gathering::default();
     let tests = match tests {
         true => test(&audit, &individuals, &definitions, &gathering, nobody()).unwrap(),
         false => vec![Tests {
             definition: definitions[0].id(),
             tested: vec![None; audit.subgroups.len()],
             cut_off: None,
+            cut_off_together: None,
+            pairs: Vec::new(),
         }],
     };
     let evidence = Evidence {
@@ -220,7 +231,7 @@ fn each_verdict_has_its_people() {
     };
     assert!(gap == 0.2);
 
-    let Verdict::CannotTell { gap, too_small } = verdict([8, 7], [8, 7]) else {
+    let Verdict::CannotTell { gap, too_small, .. } = verdict([8, 7], [8, 7]) else {
         panic!("told");
     };
     assert!(gap == 0.2);
@@ -228,6 +239,38 @@ fn each_verdict_has_its_people() {
         .map(|small| (small.group, small.covered.part, small.covered.whole))
         .collect();
     assert_eq!(too_small, [(0, 0, 15), (1, 0, 15)]);
+}
+
+/// Groups that are as different as can be, and too few shuffles for any p-value to be as small as α: nothing
+/// is found, and that says nothing.
+#[test]
+fn too_few_shuffles_cannot_tell() {
+    let verdict = |shuffles: usize, rows: &[Row]| {
+        let gathering = Gathering {
+            shuffles,
+            ..Gathering::default()
+        };
+        let (_, answer) = answered_with(rows, BY_AREA, 1, true, gathering);
+        answer.verdict.unwrap()
+    };
+    let different = people([800, 200], [200, 800]);
+    let Verdict::CannotTell {
+        too_small,
+        too_few_shuffles: Some(few),
+        ..
+    } = verdict(18, &different)
+    else {
+        panic!("told");
+    };
+    assert!(too_small.is_empty());
+    assert_eq!((few.shuffles, few.needed), (18, 19));
+    // What is said to be enough is enough.
+    let unfair = verdict(few.needed, &different);
+    assert!(matches!(unfair, Verdict::Unfair { .. }), "{unfair:?}");
+    // And what is too few never says that a gap would have been seen.
+    let alike = people([75, 75], [75, 75]);
+    assert!(matches!(verdict(18, &alike), Verdict::CannotTell { .. }));
+    assert!(matches!(verdict(1000, &alike), Verdict::NotShown { .. }));
 }
 
 /// A job helps half of everybody; a shift at night, all men and nobody else. Everybody works by day and

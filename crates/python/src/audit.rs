@@ -231,16 +231,18 @@ impl Audit {
         )))
     }
 
-    /// A part of the answer as a table: people, stories, drivers or gaps.
+    /// A part of the answer as a table: people, stories, drivers, gaps or pairs.
     fn answer_sheet(&self, py: Python<'_>, part: &str) -> PyResult<Batch> {
         let make = match part {
             "people" => sheets::people,
             "stories" => sheets::stories,
             "drivers" => sheets::drivers,
             "gaps" => sheets::gaps,
+            "pairs" => sheets::pairs,
             other => {
-                let message =
-                    format!("an answer has people, stories, drivers and gaps, not `{other}`");
+                let message = format!(
+                    "an answer has people, stories, drivers, gaps and pairs, not `{other}`"
+                );
                 return Err(failure::usage(py, message));
             }
         };

@@ -68,6 +68,14 @@ pub fn shown_words(shown: Shown, delta: f64) -> String {
     }
 }
 
+/// A ratio with two decimals, as the first screen has it.
+fn hundredths(ratio: f64) -> String {
+    match ratio.is_finite() {
+        true => format!("{ratio:.2}"),
+        false => number(ratio),
+    }
+}
+
 impl GapRow {
     /// The shares, their difference and ratio, and what is shown, in a few sentences.
     pub fn sentence(&self) -> String {
@@ -75,9 +83,9 @@ impl GapRow {
         let ratio = match (self.ratio, self.ratio_interval) {
             (Some(ratio), Some(interval)) => format!(
                 ", recourse ratio {} ({} to {})",
-                number(ratio),
-                number(interval.low),
-                number(interval.high)
+                hundredths(ratio),
+                hundredths(interval.low),
+                hundredths(interval.high)
             ),
             _ => String::new(),
         };

@@ -424,6 +424,7 @@ If age = (41.0, 50.0], occupation = Sales:
         csc.evidence = Some(FindingEvidence {
             alpha: 0.05,
             test: None,
+            pairs: Vec::new(),
             small_groups: Vec::new(),
             intervals: None,
             looked_at: 0,

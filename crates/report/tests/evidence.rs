@@ -62,6 +62,33 @@ fn text_says_how_it_was_gathered_who_passes_and_what_was_held_out() {
     assert!(held.contains(cells), "{held}");
 }
 
+/// Of several groups, those are named of which a pair shows it, in every form.
+#[test]
+fn pairs_of_groups_are_told() {
+    let record = record();
+    let report = Report::new(&record).unwrap();
+    let column = &report.columns[0];
+    let names: Vec<&str> = (record.audit.groups.iter())
+        .map(|group| group.name.trim())
+        .collect();
+    let line = format!(
+        "Pairs of groups shown to differ: '{}' is worse off than '{}' (p = 0.03). Pairs not shown to differ: '{}' and '{}' (p = 0.4).",
+        names[0], names[1], names[0], names[2]
+    );
+    let first = &report.findings(column, &by_score(1))[0];
+    assert!(evidence::words::lines(first).contains(&line), "{line}");
+    let document = json::json(&report, &by_score(1)).unwrap();
+    let document: Value = serde_json::from_slice(&document).unwrap();
+    let text = document.to_string();
+    assert!(text.contains(r#""differ":true"#) && text.contains(r#""differ":false"#));
+    let sheet = sheets::pairs(&report);
+    let tested = report.evidence().unwrap().tests.iter();
+    let all: usize = tested.map(|tests| tests.pairs.len()).sum();
+    assert!(all > 0 && sheet.rows() == all, "{all}");
+    let named = self::names(&sheets::subgroups(&report));
+    assert!(named.contains(&"pairs shown to differ".to_owned()));
+}
+
 #[test]
 fn without_evidence_one_line_says_so() {
     let record = awkward_record(awkward_audit());

@@ -132,6 +132,13 @@ fn check_tests(record: &Record) -> Result<(), String> {
                 tests.definition
             ));
         }
+        let fit = tests.pairs.iter().all(|pair| pair.fits(&record.audit));
+        if !fit || !tests.pairs.is_sorted_by_key(|pair| pair.subgroup) {
+            return Err(format!(
+                "evidence: the pairs of groups by {} do not fit the audit",
+                tests.definition
+            ));
+        }
     }
     Ok(())
 }

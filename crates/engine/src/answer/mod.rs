@@ -22,7 +22,7 @@ pub(crate) use self::people::ways;
 pub use self::people::{Compared, GroupPeople, WaysAtCost};
 pub use self::person::{Closest, Person, Persons, Turning, Wanted};
 pub use self::stories::{Loss, Sharper, Story};
-pub use self::verdict::{TooSmall, Verdict};
+pub use self::verdict::{TooFewShuffles, TooSmall, Verdict};
 pub use self::why::{Reasons, Why};
 pub use self::within::{Shown, ShownTally, SubgroupGap, shown, subgroup_gaps, tally_shown};
 use crate::audit::{Audit, Individuals};

@@ -9,7 +9,7 @@ use super::distinct::shortest;
 use super::{Parameters, Why, rounded};
 use crate::audit::{Audit, Individuals};
 use crate::bits::{self, Words};
-use crate::distribution::{Share, Viewpoint, WidestGap};
+use crate::distribution::{Share, Subgroup, Viewpoint};
 use crate::evidence::Evidence;
 
 /// One story: a subgroup, the people of it whom no story before it has told of, and what they lack.
@@ -87,6 +87,7 @@ pub(super) struct Telling<'a> {
     individuals: &'a Individuals,
     same_as: &'a [u32],
     parameters: Parameters,
+    evidence: &'a Evidence,
     /// Subgroups that pass for all definitions together, those with the same members in one list.
     passing: Vec<Vec<usize>>,
 }
@@ -94,9 +95,40 @@ pub(super) struct Telling<'a> {
 /// A set of people that might become a story.
 struct Candidate {
     subgroup: usize,
-    gap: WidestGap,
+    gap: ToldGap,
     /// Its members, and those who have a way within the deciding cost.
     people: Option<(Words, Words)>,
+}
+
+/// The gap that a story tells: between two groups, after so many cost levels.
+#[derive(Clone, Copy)]
+struct ToldGap {
+    worse: usize,
+    better: usize,
+    levels: usize,
+    /// The shares of both there.
+    shares: (Share, Share),
+}
+
+impl ToldGap {
+    /// The widest between two groups; `None` if a count is suppressed.
+    fn of_pair(subgroup: &Subgroup, pair: [usize; 2]) -> Option<Self> {
+        let widest = match subgroup.groups() {
+            2 => subgroup.widest_gap(Viewpoint::Micro)?,
+            _ => subgroup.of_pair(pair).widest_gap(Viewpoint::Micro)?,
+        };
+        let (worst, best) = (widest.worst(), widest.best());
+        Some(Self {
+            worse: pair[worst],
+            better: pair[best],
+            levels: widest.levels,
+            shares: (widest.shares[worst], widest.shares[best]),
+        })
+    }
+
+    fn size(&self) -> f64 {
+        self.shares.1.ratio() - self.shares.0.ratio()
+    }
 }
 
 /// The sets of all candidates are kept if they take no more bytes than this; else they are worked out
@@ -110,7 +142,7 @@ impl<'a> Telling<'a> {
     pub(super) fn new(
         audit: &'a Audit,
         individuals: &'a Individuals,
-        evidence: &Evidence,
+        evidence: &'a Evidence,
         same_as: &'a [u32],
         parameters: Parameters,
     ) -> Self {
@@ -125,6 +157,7 @@ impl<'a> Telling<'a> {
             individuals,
             same_as,
             parameters,
+            evidence,
             passing: passing.into_values().collect(),
         }
     }
@@ -141,7 +174,7 @@ impl<'a> Telling<'a> {
             let mut first_told = members;
             bits::subtract(&mut first_told, &told);
             bits::unite(&mut told, &first_told);
-            let (worse_off, better_off) = (candidate.gap.worst(), candidate.gap.best());
+            let (worse_off, better_off) = (candidate.gap.worse, candidate.gap.better);
             let subgroup = &self.audit.subgroups[candidate.subgroup];
             stories.push(Story {
                 subgroup: candidate.subgroup,
@@ -166,8 +199,7 @@ impl<'a> Telling<'a> {
         let bytes = 2 * self.passing.len() * self.individuals.layout.words() * size_of::<u64>();
         let candidate = |same: &Vec<usize>| {
             let subgroup = shortest(self.audit, same);
-            // A count that is needed may have been suppressed.
-            let gap = self.audit.subgroups[subgroup].widest_gap(Viewpoint::Micro)?;
+            let gap = self.told_gap(subgroup)?;
             let mut candidate = Candidate {
                 subgroup,
                 gap,
@@ -179,6 +211,28 @@ impl<'a> Telling<'a> {
             Some(candidate)
         };
         self.passing.par_iter().filter_map(candidate).collect()
+    }
+
+    /// The widest gap that can be told of a subgroup that passes: with three groups or more, one between two
+    /// groups that a test shows to differ, and that way. None if there is none, or a count that is needed
+    /// was suppressed.
+    fn told_gap(&self, place: usize) -> Option<ToldGap> {
+        let subgroup = &self.audit.subgroups[place];
+        if subgroup.groups() == 2 {
+            return ToldGap::of_pair(subgroup, [0, 1]);
+        }
+        let shown = self.evidence.shown_worse_off(place);
+        let gaps = shown.into_iter().filter_map(|(worse, better)| {
+            let pair = [worse.min(better), worse.max(better)];
+            ToldGap::of_pair(subgroup, pair).filter(|gap| gap.worse == worse)
+        });
+        // The first of several that are as wide.
+        gaps.reduce(
+            |widest, gap| match rounded(gap.size()) > rounded(widest.size()) {
+                true => gap,
+                false => widest,
+            },
+        )
     }
 
     /// A candidate's members, and those who have a way within its deciding cost.
@@ -235,8 +289,8 @@ impl<'a> Telling<'a> {
             {
                 return None;
             }
-            let (worst, best) = (candidate.gap.worst(), candidate.gap.best());
-            let loss = Loss::new(shares[worst], shares[best], self.parameters.z);
+            let (worse, better) = (candidate.gap.worse, candidate.gap.better);
+            let loss = Loss::new(shares[worse], shares[better], self.parameters.z);
             (loss.at_least > 0.0).then_some((loss.at_least, candidate, shares))
         };
         let text = |candidate: &Candidate| {
@@ -264,11 +318,12 @@ impl<'a> Telling<'a> {
                         return None;
                     }
                     let found = &self.audit.subgroups[subgroup];
-                    let gap = found.widest_gap(Viewpoint::Micro)?;
-                    if gap.worst() != story.worse_off {
+                    let (a, b) = (story.worse_off, story.better_off);
+                    let gap = ToldGap::of_pair(found, [a.min(b), a.max(b)])?;
+                    if gap.worse != story.worse_off {
                         return None;
                     }
-                    let (better, worse) = (gap.shares[gap.best()], gap.shares[gap.worst()]);
+                    let (worse, better) = gap.shares;
                     let at_least = better.difference(worse, z).0;
                     if at_least < story.gap() + self.parameters.sharper {
                         return None;

@@ -10,7 +10,7 @@ use crate::bits::{self, Words};
 use crate::chance::{Factorials, Hypergeometric};
 use crate::definitions::{Definition, GroupValue};
 use crate::distribution::{Share, Subgroup, Viewpoint};
-use crate::evidence::Evidence;
+use crate::evidence::{Evidence, Tests};
 
 /// Whether recourse is fair, as far as the audit can tell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -44,7 +44,39 @@ pub enum Verdict {
         gap: f64,
         /// The groups of which too many refused people are in subgroups that are too small to tell.
         too_small: Vec<TooSmall>,
+        /// That no finding could have passed, whatever was found, if that is so.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        too_few_shuffles: Option<TooFewShuffles>,
     },
+}
+
+/// So few shuffles that none of their p-values can be as small as α.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TooFewShuffles {
+    /// How many there were.
+    pub shuffles: usize,
+    /// The fewest that would do.
+    pub needed: usize,
+}
+
+impl TooFewShuffles {
+    /// What was found counts as one of the shuffles, so that no corrected p-value is below one in all of
+    /// them; where definitions were not tested together, that times their number.
+    fn of(evidence: &Evidence) -> Option<Self> {
+        let (shuffles, alpha) = (evidence.gathering.shuffles, evidence.gathering.alpha);
+        let mut tested = evidence
+            .tests
+            .iter()
+            .flat_map(|t| t.tested.iter().flatten());
+        let times = match tested.all(|tested| tested.together.is_some()) {
+            true => 1,
+            false => evidence.tests.len(),
+        };
+        // A hair more, so that what is equal but for rounding is enough.
+        let needed = (times as f64 / alpha * (1.0 - 1e-9)).ceil() as usize;
+        let needed = needed.saturating_sub(1);
+        (shuffles < needed).then_some(Self { shuffles, needed })
+    }
 }
 
 /// A group of which too few people are in subgroups that could have shown a gap.
@@ -81,11 +113,19 @@ impl Judging<'_> {
         {
             return Verdict::FairWithin { delta, widest };
         }
-        let too_small = self.too_small(evidence);
-        if too_small.is_empty() {
+        let too_few_shuffles = TooFewShuffles::of(evidence);
+        let too_small = match too_few_shuffles {
+            None => self.too_small(evidence),
+            Some(_) => Vec::new(),
+        };
+        if too_small.is_empty() && too_few_shuffles.is_none() {
             Verdict::NotShown { gap }
         } else {
-            Verdict::CannotTell { gap, too_small }
+            Verdict::CannotTell {
+                gap,
+                too_small,
+                too_few_shuffles,
+            }
         }
     }
 
@@ -102,7 +142,9 @@ impl Judging<'_> {
                 findings += 1;
                 sets.insert(self.same_as[place]);
                 let assessment = definition.and_then(|definition| definition.assess(subgroup));
-                for g in assessment.into_iter().flat_map(|found| found.against) {
+                let alpha = evidence.gathering.alpha;
+                let against = assessment.map(|found| tests.shown_against(place, &found, alpha));
+                for g in against.into_iter().flatten() {
                     found_against[g] += 1;
                 }
             }
@@ -175,10 +217,12 @@ impl Judging<'_> {
             .collect();
         let tests = evidence.tests.iter();
         let of_shares = tests.filter(|tests| ids.contains(&tests.definition));
-        let cut_off = of_shares
-            .filter_map(|tests| tests.cut_off)
-            .max_by(f64::total_cmp)?;
-        Some(cut_off / evidence.tests.len() as f64)
+        let all = evidence.tests.len() as f64;
+        let cut_off = |tests: &Tests| {
+            let by_number = || Some(tests.cut_off? / all);
+            tests.cut_off_together.or_else(by_number)
+        };
+        of_shares.filter_map(cut_off).max_by(f64::total_cmp)
     }
 
     /// Whether a gap that matters would have passed in this subgroup, around the share of its people

@@ -334,6 +334,22 @@ impl Subgroup {
         Some(None)
     }
 
+    /// The same subgroup with two of its groups alone, in this order.
+    pub fn of_pair(&self, pair: [usize; 2]) -> Self {
+        let of_pair = |counts: &[Count]| {
+            let rows = counts.chunks_exact(self.groups());
+            rows.flat_map(|row| pair.map(|g| row[g])).collect()
+        };
+        Self {
+            predicate: self.predicate.clone(),
+            members: pair.map(|g| self.members[g]).to_vec(),
+            actions: self.actions.clone(),
+            cost_levels: self.cost_levels.clone(),
+            flips: of_pair(&self.flips),
+            reached: of_pair(&self.reached),
+        }
+    }
+
     /// Takes other counts: by action and then by cost level, of each group.
     pub(crate) fn recount(&mut self, counts: &[u64]) {
         let all = self.flips.iter_mut().chain(&mut self.reached);

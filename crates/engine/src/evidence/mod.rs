@@ -13,8 +13,10 @@
 mod family;
 mod hold_out;
 mod intervals;
+mod pairs;
 mod permutation;
 mod stability;
+mod tails;
 mod testing;
 mod variants;
 
@@ -24,6 +26,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::hold_out::{HoldOutPlan, HoldOutResult};
 pub use self::intervals::{clopper_pearson, intervals_of_first};
+pub use self::pairs::PairTested;
 pub use self::stability::StabilityAnalysis;
 pub use self::testing::test;
 pub use self::variants::{sample_seed, weight_draws};
@@ -148,6 +151,16 @@ impl Evidence {
                     *tested = None;
                 }
             }
+            let tested = &tests.tested;
+            tests.pairs.retain(|pair| {
+                let there = theirs.zip(places[pair.subgroup]);
+                let mut there = there
+                    .into_iter()
+                    .flat_map(|(tests, place)| tests.pairs_of(place));
+                let same = there.find(|there| there.groups == pair.groups);
+                tested[pair.subgroup].is_some()
+                    && (!pair.passes(alpha) || same.is_some_and(|same| same.passes(alpha)))
+            });
         }
         (passing, confirmed)
     }
@@ -169,6 +182,13 @@ pub struct Tests {
     pub tested: Vec<Option<Tested>>,
     /// What a p-value must not exceed, roughly, to pass family-wise at α; none if none could.
     pub cut_off: Option<f64>,
+    /// The same to pass for all definitions together. None in audits that were saved before it was computed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cut_off_together: Option<f64>,
+    /// With three groups or more: the pairs of groups of each subgroup that passes for all definitions
+    /// together, in the order of subgroups. Else, and in audits that were saved before, none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pairs: Vec<PairTested>,
 }
 
 /// What the tests say of one subgroup under one definition.

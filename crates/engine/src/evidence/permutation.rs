@@ -43,10 +43,18 @@ pub(super) struct Permutations {
 }
 
 impl Permutations {
-    pub(super) fn new(individuals: &Individuals, subgroup: &Subgroup) -> Self {
+    /// Of a subgroup; of one with two groups of the audit alone if `pair` says which.
+    pub(super) fn new(
+        individuals: &Individuals,
+        subgroup: &Subgroup,
+        pair: Option<[usize; 2]>,
+    ) -> Self {
         let layout = &individuals.layout;
         let member_set = individuals.members(subgroup);
+        let takes_part =
+            |position: &usize| pair.is_none_or(|pair| pair.contains(&layout.group(*position)));
         let members: Vec<(u32, u64)> = bits::iter(&member_set)
+            .filter(takes_part)
             .map(|position| (position as u32, layout.weight(position)))
             .collect();
         let none = || bits::none(members.len());

@@ -12,13 +12,12 @@ use rayon::prelude::*;
 
 use super::family::{Member, cut_off, false_discovery, step_down};
 use super::permutation::{LANES, Permutations};
+use super::tails::{Tails, descending};
 use super::{Gathering, Source, Tested, Tests};
 use crate::audit::{Audit, Individuals};
-use crate::chance::{Factorials, Fisher, Hypergeometric, Stream, UNHEARD_OF};
+use crate::chance::{Factorials, Fisher, Hypergeometric, Stream};
 use crate::definitions::Definition;
-use crate::distribution::{
-    DecidingCount, Pooled, SCORE_GAP, Share, Statistic, Subgroup, Viewpoint,
-};
+use crate::distribution::{DecidingCount, Pooled, Share, Statistic, Subgroup, Viewpoint};
 use crate::error::Error;
 use crate::watch::{Phase, Watch};
 
@@ -28,26 +27,6 @@ const KEPT: usize = 1_000_000;
 
 /// About so many p-values of a family come in before it is seen whether they are too many.
 const AT_ONCE: f64 = 500_000.0;
-
-/// Up to this a p-value is the tail from pooled counts, beyond it what the permutations say. Fixed
-/// beforehand, and the same however many permutations there are.
-const SWITCH: f64 = 0.001;
-
-/// What more permutations than this reach is left to them, if it is also more than
-/// [`HARDLY_RARE`] of them.
-const RARE: usize = 5;
-
-/// See [`RARE`].
-const HARDLY_RARE: f64 = 0.005;
-
-/// Up to this share of the permutations, subgroups are compared by their tails; see [`Tails::scale`].
-const RARE_SHARE: f64 = 0.1;
-
-/// Of steps that so many times as few permutations reach, one tail is computed.
-const THIN: usize = 3;
-
-/// At least so many permutations say where the tail begins.
-const FEWEST: usize = 10;
 
 /// Tests the subgroups of an audit by each definition.
 ///
@@ -90,7 +69,7 @@ pub fn test(
         let found: Vec<Vec<Option<Found>>> = subgroups
             .par_iter()
             .map(|subgroup| {
-                let found = testing.subgroup(subgroup, &kept);
+                let found = testing.subgroup(subgroup, None, &|_| true, &kept);
                 let done = done.fetch_add(1, Ordering::Relaxed) + 1;
                 watch.tell(Phase::Evidence, done, total)?;
                 Ok(found)
@@ -103,19 +82,23 @@ pub fn test(
         }
         families.par_iter_mut().for_each(Family::prune);
     }
-    Ok(testing.families(families))
+    let mut tests = testing.families(&families);
+    if audit.groups.len() > 2 {
+        testing.add_pairs(audit, &families, &mut tests, watch)?;
+    }
+    Ok(tests)
 }
 
 /// What is known of all subgroups under one definition.
-struct Family {
-    found: Vec<Option<Found>>,
+pub(super) struct Family {
+    pub(super) found: Vec<Option<Found>>,
     /// p-values of permutations up to this are kept.
-    kept: f64,
+    pub(super) kept: f64,
 }
 
 impl Family {
     /// Forgets the larger half of the p-values of permutations if there are too many of them.
-    fn prune(&mut self) {
+    pub(super) fn prune(&mut self) {
         let permuted = || (self.found.iter().flatten()).map(|found| &found.member.permuted);
         if permuted().map(Vec::len).sum::<usize>() <= KEPT {
             return;
@@ -130,18 +113,18 @@ impl Family {
     }
 }
 
-struct Testing<'a> {
+pub(super) struct Testing<'a> {
     individuals: &'a Individuals,
-    definitions: &'a [Box<dyn Definition>],
-    gathering: &'a Gathering,
+    pub(super) definitions: &'a [Box<dyn Definition>],
+    pub(super) gathering: &'a Gathering,
     factorials: Factorials,
 }
 
 /// What is known of one subgroup under one definition before the others are looked at.
 #[derive(Clone)]
-struct Found {
-    member: Member,
-    source: Source,
+pub(super) struct Found {
+    pub(super) member: Member,
+    pub(super) source: Source,
     /// The least that would have passed alone.
     least: Option<Statistic>,
     /// How likely the gap that breaks ties is.
@@ -159,19 +142,30 @@ enum Plan<'a> {
     },
     /// By scoring each permutation.
     Permutations,
-    /// Not at all: a count that is needed was suppressed.
+    /// Not at all: it is not wanted, or a count that is needed was suppressed.
     Nothing,
 }
 
 impl Testing<'_> {
-    /// Tests one subgroup; of each definition, p-values of permutations up to `kept` are kept.
-    fn subgroup(&self, subgroup: &Subgroup, kept: &[f64]) -> Vec<Option<Found>> {
-        let mut permutations = Permutations::new(self.individuals, subgroup);
+    /// Tests one subgroup, or two of its groups, which it must then consist of, by the definitions that
+    /// are wanted; of each definition, p-values of permutations up to `kept` are kept.
+    pub(super) fn subgroup(
+        &self,
+        subgroup: &Subgroup,
+        pair: Option<[usize; 2]>,
+        wanted: &dyn Fn(usize) -> bool,
+        kept: &[f64],
+    ) -> Vec<Option<Found>> {
+        let mut permutations = Permutations::new(self.individuals, subgroup, pair);
         let totals = permutations.totals.clone();
         let plans: Vec<Plan<'_>> = self
             .definitions
             .iter()
-            .map(|definition| self.plan(definition.as_ref(), subgroup, &totals))
+            .enumerate()
+            .map(|(d, definition)| match wanted(d) {
+                true => self.plan(definition.as_ref(), subgroup, &totals),
+                false => Plan::Nothing,
+            })
             .collect();
         let drawn = self.drawn(&plans, &mut permutations, subgroup);
         let pooled = Pooled::new(subgroup, &totals, &self.factorials);
@@ -339,26 +333,28 @@ impl Testing<'_> {
     }
 
     /// What the tests of all definitions come to: each family by itself, and all of them together.
-    fn families(&self, families: Vec<Family>) -> Vec<Tests> {
+    fn families(&self, families: &[Family]) -> Vec<Tests> {
         let shuffles = self.gathering.shuffles;
         let kept = families.iter().map(|family| family.kept);
         let least_kept = kept.fold(1.0, f64::min);
-        let together = {
-            let all = families
-                .iter()
-                .flat_map(|family| family.found.iter().flatten());
-            let members: Vec<&Member> = all.map(|found| &found.member).collect();
-            step_down(&members, shuffles, least_kept)
-        };
+        let all = families
+            .iter()
+            .flat_map(|family| family.found.iter().flatten());
+        let members: Vec<&Member> = all.map(|found| &found.member).collect();
+        let together = step_down(&members, shuffles, least_kept);
+        let cut_off_together = cut_off(&members, shuffles, self.gathering.alpha, least_kept);
         let mut together = together.into_iter();
         let mut parts = Vec::with_capacity(families.len());
         for family in families {
             let tested = family.found.iter().flatten().count();
-            parts.push((family, together.by_ref().take(tested).collect()));
+            parts.push((family, together.by_ref().take(tested).collect::<Vec<f64>>()));
         }
         let parts = parts.into_par_iter().zip(self.definitions);
         parts
-            .map(|((family, together), definition)| self.family(definition.id(), &family, together))
+            .map(|((family, together), definition)| Tests {
+                cut_off_together,
+                ..self.family(definition.id(), family, together)
+            })
             .collect()
     }
 
@@ -387,150 +383,11 @@ impl Testing<'_> {
         Tests {
             tested: tested.collect(),
             cut_off: cut_off(&members, shuffles, self.gathering.alpha, kept),
+            cut_off_together: None,
+            pairs: Vec::new(),
             definition,
         }
     }
-}
-
-/// How rare what is compared is, in one subgroup under one definition.
-///
-/// The smaller of two p-values is none. So p is the tail where that is at most [`SWITCH`], and
-/// elsewhere what the permutations say plus as much. That p is at most x then has a chance of at most x:
-/// up to the switch only the tail can make it so small; beyond it either the tail is at most the
-/// switch, or the permutations say at most x less the switch. And more permutations never make p larger
-/// but by chance.
-struct Tails<'a> {
-    definition: &'a dyn Definition,
-    pooled: &'a Pooled<'a>,
-    /// How many permutations there are, what was found being one.
-    permutations: f64,
-    /// Whether the definition knows its tail.
-    has_tail: bool,
-}
-
-impl<'a> Tails<'a> {
-    fn new(definition: &'a dyn Definition, pooled: &'a Pooled<'a>, shuffles: usize) -> Self {
-        let most = Statistic::of_score(f64::INFINITY);
-        Self {
-            definition,
-            pooled,
-            permutations: (shuffles + 1) as f64,
-            has_tail: definition.chance(pooled, most).is_some(),
-        }
-    }
-
-    /// The p-value of what so many permutations reach, itself among them.
-    fn p(&self, least: Statistic, reached: usize) -> (f64, Source) {
-        let share = reached as f64 / self.permutations;
-        if !self.has_tail {
-            return (share.min(1.0), Source::Permutations);
-        }
-        let rare = reached <= RARE || share <= HARDLY_RARE;
-        let tail = match rare && least.score > 0.0 {
-            true => self.definition.chance(self.pooled, least),
-            false => None,
-        };
-        match tail {
-            Some(tail) if tail <= SWITCH => (tail.max(UNHEARD_OF), Source::Bound),
-            _ => ((share + SWITCH).min(1.0), Source::Permutations),
-        }
-    }
-
-    /// Whether what so many permutations reach, itself among them, passes at α.
-    fn passes(&self, least: Statistic, reached: usize, alpha: f64) -> bool {
-        let alpha = alpha * (1.0 + 1e-9);
-        // Most often there is no need to ask for the tail.
-        reached as f64 / self.permutations + SWITCH <= alpha || self.p(least, reached).0 <= alpha
-    }
-
-    /// What is told apart, the greatest first, with how many reach it.
-    fn steps(&self, descending: &[Statistic]) -> Vec<Step> {
-        let same = |a: &Statistic, b: &Statistic| a.ties_with(*b) && a.gap - b.gap < SCORE_GAP;
-        let mut reached = 0;
-        let steps = descending.chunk_by(same).map(|tied| {
-            reached += tied.len();
-            Step {
-                least: tied[tied.len() - 1],
-                reached,
-                scale: reached as f64 / self.permutations,
-            }
-        });
-        steps.collect()
-    }
-
-    /// By what subgroups of a family are compared with each other: about how likely each step is, the
-    /// same for what was found and for every permutation.
-    ///
-    /// Permutations alone cannot say: the most extreme of each subgroup is one part in as many as there
-    /// are of them, so in a large family every permutation is the most extreme of some subgroup, and
-    /// nothing could ever be told from it. From where enough permutations say how likely something is,
-    /// the tail from pooled counts therefore goes on, times what makes the two meet there. How far a
-    /// tail is from the truth then hardly matters, nor how many permutations there are.
-    fn scale(&self, steps: &mut [Step]) {
-        if !self.has_tail {
-            return;
-        }
-        let enough = (RARE_SHARE * self.permutations).max(FEWEST as f64);
-        let begins = steps.partition_point(|step| (step.reached as f64) < enough);
-        let begins = begins.min(steps.len() - 1);
-        let tail = |step: &Step| match step.least.score > 0.0 {
-            true => self
-                .definition
-                .chance(self.pooled, step.least)
-                .unwrap_or(1.0),
-            false => 1.0,
-        };
-        let ln = |step: &Step| tail(step).max(UNHEARD_OF).ln();
-        let meet = steps[begins].scale.ln() - ln(&steps[begins]);
-        let (mut from, mut from_ln) = (begins, steps[begins].scale.ln());
-        while from > 0 {
-            // Tails change slowly: a few are computed, and those between them lie between them.
-            let next = steps.partition_point(|step| step.reached * THIN <= steps[from].reached);
-            let to = next.saturating_sub(1).min(from - 1);
-            let to_ln = (ln(&steps[to]) + meet).min(from_ln);
-            let of = |step: &Step| (step.reached as f64).ln();
-            let (start, width) = (of(&steps[from]), of(&steps[to]) - of(&steps[from]));
-            for step in &mut steps[to..from] {
-                let part = (of(step) - start) / width;
-                step.scale = (from_ln + part * (to_ln - from_ln)).exp().max(UNHEARD_OF);
-            }
-            (from, from_ln) = (to, to_ln);
-        }
-    }
-
-    /// The least that would pass at α, alone, had it been found; none if nothing possible would. It
-    /// does not depend on who belongs to which group: neither which tests are counted nor what they
-    /// could have shown may be decided by what was found.
-    fn least(&self, drawn: Vec<Statistic>, alpha: f64) -> Option<Statistic> {
-        let mut all = self.definition.possible(self.pooled);
-        all.extend(&drawn);
-        all.retain(|statistic| statistic.score > 0.0);
-        let mut all = descending(all);
-        all.dedup();
-        let drawn = descending(drawn);
-        let passes = |&statistic: &Statistic| {
-            let reached = drawn.partition_point(|drawn| drawn.reaches(statistic));
-            self.passes(statistic, reached + 1, alpha)
-        };
-        let least = all[..all.partition_point(passes)].last().copied()?;
-        // What no permutation showed may be impossible, and then so is all that is greater.
-        let seen = drawn.first().is_some_and(|most| most.reaches(least));
-        let chance = || self.definition.chance(self.pooled, least);
-        (seen || chance().is_none_or(|chance| chance > 0.0)).then_some(least)
-    }
-}
-
-/// The greatest first: by score, of which those that are the same become the same number, then by gap.
-fn descending(mut all: Vec<Statistic>) -> Vec<Statistic> {
-    all.sort_by(|a, b| b.score.total_cmp(&a.score));
-    for tied in all.chunk_by_mut(|a, b| a.ties_with(*b)) {
-        let score = tied[tied.len() - 1].score;
-        for statistic in tied.iter_mut() {
-            statistic.score = score;
-        }
-        tied.sort_by(|a, b| b.gap.total_cmp(&a.gap));
-    }
-    all
 }
 
 /// The p-values of permutations up to `kept`, with the number of the permutation.
@@ -548,15 +405,6 @@ fn least_passing(scores: impl Iterator<Item = (f64, f64)> + Clone, alpha: f64) -
     beyond
         .min_by(f64::total_cmp)
         .or(passing.min_by(f64::total_cmp))
-}
-
-/// What is told apart from anything smaller.
-struct Step {
-    least: Statistic,
-    /// How many permutations reach it, what was found being one.
-    reached: usize,
-    /// About how likely that is.
-    scale: f64,
 }
 
 #[cfg(test)]

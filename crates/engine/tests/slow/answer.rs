@@ -20,6 +20,9 @@ pub struct Question<'a> {
     pub audit: &'a SlowAudit,
     /// The texts of the subgroups with a finding that passes for all definitions together.
     pub passing: BTreeSet<String>,
+    /// With three groups or more, by text of a subgroup: pairs of groups of which a test shows that the first
+    /// is worse off.
+    pub shown: BTreeMap<String, BTreeSet<(usize, usize)>>,
     /// Counts from 1 to k − 1 are not told; 1 if all are.
     pub k: u64,
     /// The features that the model reads; none if it cannot say.
@@ -127,7 +130,8 @@ struct Widest {
     level: usize,
     worse: usize,
     better: usize,
-    shares: Vec<Share>,
+    worse_share: Share,
+    better_share: Share,
 }
 
 impl<'a> Question<'a> {
@@ -136,6 +140,7 @@ impl<'a> Question<'a> {
             population,
             audit,
             passing: BTreeSet::new(),
+            shown: BTreeMap::new(),
             k: 1,
             reads: None,
             members: BTreeMap::new(),
@@ -283,10 +288,30 @@ impl<'a> Question<'a> {
             .collect()
     }
 
+    /// The widest gap that a story of a subgroup may tell: of three groups or more, between two that a test
+    /// shows to differ that way.
+    fn told_gap(&self, subgroup: &Subgroup) -> Option<Widest> {
+        if self.audit.groups.len() == 2 {
+            return self.widest(subgroup, [0, 1]);
+        }
+        let mut told: Option<Widest> = None;
+        for &(worse, better) in self.shown.get(&subgroup.text)? {
+            let Some(gap) = self.widest(subgroup, [worse, better]) else {
+                continue;
+            };
+            let size = |gap: &Widest| rounded(gap.better_share.value() - gap.worse_share.value());
+            if gap.worse == worse && told.as_ref().is_none_or(|told| size(&gap) > size(told)) {
+                told = Some(gap);
+            }
+        }
+        told
+    }
+
     /// The widest gap between two groups at any cost, at the cheapest such cost; none if a count is
     /// not told.
-    fn widest(&self, subgroup: &Subgroup) -> Option<Widest> {
-        let groups = 0..self.audit.groups.len();
+    fn widest(&self, subgroup: &Subgroup, mut groups: [usize; 2]) -> Option<Widest> {
+        groups.sort_unstable();
+        let groups = groups.into_iter();
         let mut widest = Gap { above: 0, below: 1 };
         let mut level = 0;
         for here in 0..subgroup.cost_levels.len() {
@@ -304,14 +329,17 @@ impl<'a> Question<'a> {
             }
         }
         let shares: Vec<Share> = groups
+            .clone()
             .map(|group| subgroup.ecd_at_level(Viewpoint::Micro, group, level))
             .collect();
         let (worse, better) = extremes(&shares);
+        let groups: Vec<usize> = groups.collect();
         Some(Widest {
             level,
-            worse,
-            better,
-            shares,
+            worse: groups[worse],
+            better: groups[better],
+            worse_share: shares[worse],
+            better_share: shares[better],
         })
     }
 
@@ -352,7 +380,7 @@ impl<'a> Question<'a> {
     /// A candidate's story among those not told yet, if its lower bound is above 0.
     fn might_be_told(&self, text: &str, told: &BTreeSet<usize>) -> Option<Story> {
         let subgroup = self.subgroup(text);
-        let widest = self.widest(subgroup)?;
+        let widest = self.told_gap(subgroup)?;
         let people: BTreeSet<usize> = self.members[text].difference(told).copied().collect();
         let flipped = flipped_by_any(&subgroup.actions, widest.level);
         let with: BTreeSet<usize> = flipped.into_iter().collect();
@@ -393,10 +421,10 @@ impl<'a> Question<'a> {
         let mut found: Vec<(String, f64, f64)> = Vec::new();
         for subgroup in self.ranked() {
             let text = &subgroup.text;
-            let Some(widest) = self.widest(subgroup) else {
+            let Some(widest) = self.widest(subgroup, [story.worse, story.better]) else {
                 continue;
             };
-            let (better, worse) = (widest.shares[widest.better], widest.shares[widest.worse]);
+            let (better, worse) = (widest.better_share, widest.worse_share);
             let at_least = gap_at_least(better, worse, Z);
             let members = &self.members[text];
             let inside: BTreeSet<usize> = members.intersection(&story.people).copied().collect();

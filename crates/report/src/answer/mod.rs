@@ -283,15 +283,19 @@ impl Answered<'_> {
         columns
             .map(|column| {
                 let found = column.definition.assess(&record.audit.subgroups[subgroup]);
-                let against = found.into_iter().flat_map(|found| found.against);
                 let id = &column.ranking.definition;
                 let evidence = record.evidence.as_ref();
+                let tests = record.tests_of(id);
+                let against = found.into_iter().flat_map(|found| match tests {
+                    Some(tests) => tests.shown_against(subgroup, &found, self.alpha()),
+                    None => found.against.to_vec(),
+                });
                 StoryDefinition {
                     definition: id.clone(),
                     title: column.ranking.title.clone(),
                     against: against.map(|g| self.group(g).to_owned()).collect(),
                     passes: evidence
-                        .zip(record.tests_of(id))
+                        .zip(tests)
                         .map(|(found, tests)| found.passes_together(tests, subgroup)),
                 }
             })

@@ -96,8 +96,13 @@ pub fn reason(answered: &Answered<'_>) -> String {
                 [] => String::new(),
                 lost => format!("{} are at a loss. ", listed(lost, "and")),
             };
+            // A test of all groups says that they are not all alike, not which of them differ.
+            let which = match record.audit.groups.len() > 2 && against.is_empty() {
+                true => " No pair of groups is shown to differ.",
+                false => "",
+            };
             format!(
-                "{lost}{} about {} {}{} at α = {alpha}.",
+                "{lost}{} about {} {}{} at α = {alpha}.{which}",
                 several(*findings as u64, "finding"),
                 several_sets(*sets),
                 plural(*findings, "pass", "passes"),
@@ -115,7 +120,16 @@ pub fn reason(answered: &Answered<'_>) -> String {
             together(definitions),
             points(*gap),
         ),
-        Some(Verdict::CannotTell { gap, too_small }) => {
+        Some(Verdict::CannotTell {
+            too_few_shuffles: Some(few),
+            ..
+        }) => format!(
+            "No finding could have passed{} at α = {alpha}, whatever there is to find: {} are too few, and {} would do.",
+            together(definitions),
+            several(few.shuffles as u64, "shuffle"),
+            count(few.needed as u64),
+        ),
+        Some(Verdict::CannotTell { gap, too_small, .. }) => {
             let groups: Vec<String> = (too_small.iter())
                 .map(|group| {
                     let name = answered.people_of(group.group);

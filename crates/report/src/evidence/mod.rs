@@ -11,7 +11,7 @@ mod tests;
 pub mod words;
 
 use facts_engine::evidence::{
-    BootstrapIntervals, Evidence, FindingStability, Outcome, Source, Tested, Tests,
+    BootstrapIntervals, Evidence, FindingStability, Outcome, PairTested, Source, Tested, Tests,
 };
 use facts_engine::{Audit, ranking::Ranking};
 use serde::Serialize;
@@ -34,6 +34,9 @@ pub struct FindingEvidence {
     pub alpha: f64,
     /// What the test says; none if the definition was not tested.
     pub test: Option<FindingTest>,
+    /// With three groups or more, if it passes for all definitions together: which of them differ.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pairs: Vec<PairRow>,
     /// Groups so small that little can be told of them.
     pub small_groups: Vec<SmallGroup>,
     /// Intervals, if the finding was looked at closely.
@@ -83,6 +86,42 @@ pub enum Stands {
     CannotTell,
     /// Nothing: it is compatible with chance.
     Chance,
+}
+
+/// What the test of two groups of a finding says.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PairRow {
+    /// The two groups.
+    pub groups: [String; 2],
+    /// The worse off of them; none if they fare alike.
+    pub worse_off: Vec<String>,
+    /// The score of these two groups.
+    #[serde(serialize_with = "JsonNumber::write")]
+    pub score: f64,
+    /// The p-value of this pair alone.
+    pub p: f64,
+    /// The p-value for all subgroups, definitions and pairs together.
+    pub together: f64,
+    /// Where the p-value comes from.
+    pub source: Source,
+    /// Whether the two are shown to differ.
+    pub differ: bool,
+}
+
+impl PairRow {
+    /// A pair with its groups by name.
+    pub(crate) fn new(audit: &Audit, pair: &PairTested, alpha: f64) -> Self {
+        let name = |g: usize| audit.groups[g].name.trim().to_owned();
+        Self {
+            groups: pair.groups.map(name),
+            worse_off: pair.against.iter().map(|&g| name(g)).collect(),
+            score: pair.score,
+            p: pair.p,
+            together: pair.together,
+            source: pair.source,
+            differ: pair.passes(alpha),
+        }
+    }
 }
 
 /// A group too small to tell much of.
@@ -241,16 +280,18 @@ pub(crate) fn of_finding(
     subgroup: usize,
 ) -> FindingEvidence {
     let alpha = evidence.gathering.alpha;
-    let test = evidence
-        .tests
-        .iter()
-        .find(|tests| tests.definition == definition)
-        .and_then(|tests| of_test(tests, subgroup, alpha, evidence.tests.len()));
+    let mut tests = evidence.tests.iter();
+    let tests = tests.find(|tests| tests.definition == definition);
+    let test = tests.and_then(|tests| of_test(tests, subgroup, alpha, evidence.tests.len()));
+    let pairs = tests.map_or(&[][..], |tests| tests.pairs_of(subgroup));
     let is_it = |id: &str, place: usize| id == definition && place == subgroup;
     let intervals = (evidence.intervals.iter()).find(|one| is_it(&one.definition, one.subgroup));
     FindingEvidence {
         alpha,
         looked_at: looked_at(evidence),
+        pairs: (pairs.iter())
+            .map(|pair| PairRow::new(audit, pair, alpha))
+            .collect(),
         small_groups: small_groups(audit, subgroup),
         test,
         intervals: intervals.map(|one| Intervals {

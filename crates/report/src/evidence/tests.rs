@@ -59,6 +59,7 @@ fn finding(test: Option<FindingTest>) -> Csc {
             looked_at: 0,
             alpha: 0.05,
             test,
+            pairs: Vec::new(),
             small_groups: Vec::new(),
             intervals: None,
             stability: None,

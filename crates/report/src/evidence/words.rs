@@ -4,7 +4,8 @@ use facts_engine::definitions::GroupValue;
 use facts_engine::evidence::{BootstrapIntervals, Evidence, Gathering, HoldOut, Interval, Source};
 
 use super::{
-    FindingEvidence, FindingTest, Followed, Intervals, SmallGroup, Stands, TOO_FEW, Tally, grids,
+    FindingEvidence, FindingTest, Followed, Intervals, PairRow, SmallGroup, Stands, TOO_FEW, Tally,
+    grids,
 };
 use crate::csc::Csc;
 use crate::gaps::GapRow;
@@ -160,6 +161,7 @@ pub fn about_finding(evidence: &FindingEvidence, score: f64, is_fair: bool) -> V
         }
         None => lines.push(NOT_TESTED.to_owned()),
     }
+    lines.extend(pairs(&evidence.pairs));
     lines.extend(small(&evidence.small_groups));
     lines.extend(close_lines(evidence, score));
     if evidence.intervals.is_none() && evidence.test.is_some() && !is_fair {
@@ -202,6 +204,38 @@ pub fn test_line(test: &FindingTest) -> String {
         several(test.family as u64, "subgroup"),
         p_value(test.false_discovery)
     )
+}
+
+/// Which groups differ, of three or more; none if their pairs were not tested.
+pub fn pairs(pairs: &[PairRow]) -> Option<String> {
+    if pairs.is_empty() {
+        return None;
+    }
+    let listed = |differ: bool| {
+        let told = pairs.iter().filter(|pair| pair.differ == differ);
+        let told: Vec<String> = told.map(pair).collect();
+        told.join("; ")
+    };
+    let parts = [("shown to differ", true), ("not shown to differ", false)];
+    let parts = parts.map(|(what, differ)| (what, listed(differ)));
+    let told = parts.iter().filter(|(_, listed)| !listed.is_empty());
+    let told: Vec<String> = told
+        .map(|(what, listed)| format!("{what}: {listed}"))
+        .collect();
+    Some(format!("Pairs of groups {}.", told.join(". Pairs ")))
+}
+
+/// Two groups, who of them is worse off if that is shown, and how likely that is by chance.
+pub fn pair(pair: &PairRow) -> String {
+    let [a, b] = &pair.groups;
+    let p = p_value(pair.together);
+    match pair.worse_off.as_slice() {
+        [worse] if pair.differ => {
+            let better = if worse == a { b } else { a };
+            format!("'{worse}' is worse off than '{better}' (p = {p})")
+        }
+        _ => format!("'{a}' and '{b}' (p = {p})"),
+    }
 }
 
 /// Whether a p-value is only known not to be larger.

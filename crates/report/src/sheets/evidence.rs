@@ -6,7 +6,7 @@ use facts_engine::evidence::{
 use facts_engine::ranking::Ranked;
 
 use super::Sheet;
-use crate::evidence::Tally;
+use crate::evidence::{PairRow, Tally, words};
 use crate::report::{Column, Report};
 
 /// How many findings of each definition stand: a row for each, without numbers if it was not tested.
@@ -67,6 +67,51 @@ pub(super) fn add_tests(
     );
     let source = |one: &Option<&Tested>| one.map_or("", |one| named_source(one.source));
     sheet.text("source", tested.iter().map(|one| source(one).to_owned()));
+    if report.record.audit.groups.len() > 2 {
+        let differ = |&(column, subgroup, _): &(&Column, usize, Option<&Ranked>)| {
+            let shown = pairs_of(report, column, subgroup).into_iter();
+            let shown: Vec<String> = shown
+                .filter(|pair| pair.differ)
+                .map(|pair| words::pair(&pair))
+                .collect();
+            shown.join("; ")
+        };
+        sheet.text("pairs shown to differ", rows.iter().map(differ));
+    }
+}
+
+/// The pairs of groups of a finding that were tested.
+fn pairs_of(report: &Report<'_>, column: &Column, subgroup: usize) -> Vec<PairRow> {
+    let tests = report.evidence().zip(report.tests(column));
+    tests.map_or_else(Vec::new, |(found, tests)| {
+        let row = |pair| PairRow::new(&report.record.audit, pair, found.gathering.alpha);
+        tests.pairs_of(subgroup).iter().map(row).collect()
+    })
+}
+
+/// The pairs of groups of all findings that pass for all definitions together, where there are three groups
+/// or more: a row for each pair.
+pub fn pairs(report: &Report<'_>) -> Sheet {
+    let mut rows: Vec<(&Column, usize, PairRow)> = Vec::new();
+    for column in &report.columns {
+        for ranked in &column.ranking.ranked {
+            let pairs = pairs_of(report, column, ranked.subgroup).into_iter();
+            rows.extend(pairs.map(|pair| (column, ranked.subgroup, pair)));
+        }
+    }
+    let mut sheet = Sheet::new();
+    named(report, rows.iter().map(|row| (row.0, row.1)), &mut sheet);
+    let pairs = || rows.iter().map(|row| &row.2);
+    sheet.text("group", pairs().map(|pair| pair.groups[0].clone()));
+    sheet.text("other group", pairs().map(|pair| pair.groups[1].clone()));
+    sheet.text("worse off", pairs().map(|pair| pair.worse_off.join("; ")));
+    sheet.number("score", pairs().map(|pair| Some(pair.score)));
+    sheet.number("p", pairs().map(|pair| Some(pair.p)));
+    sheet.number("together", pairs().map(|pair| Some(pair.together)));
+    let source = pairs().map(|pair| named_source(pair.source).to_owned());
+    sheet.text("source", source);
+    sheet.flag("differ", pairs().map(|pair| Some(pair.differ)));
+    sheet
 }
 
 /// The intervals of the findings that were looked at closely: a row for each.

@@ -14,7 +14,7 @@ use facts_engine::distribution::{Count, Subgroup, Viewpoint};
 use facts_engine::evidence::Tested;
 
 pub use self::answer::{drivers, gaps, people, stories};
-pub use self::evidence::{hold_out, intervals, stability, tests};
+pub use self::evidence::{hold_out, intervals, pairs, stability, tests};
 pub use self::impact::impact;
 use crate::finding::finding_id;
 use crate::gaps::GapRow;

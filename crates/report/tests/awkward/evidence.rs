@@ -5,7 +5,7 @@
 use facts_engine::definitions;
 use facts_engine::evidence::{
     BootstrapIntervals, Evidence, FindingIntervals, FindingStability, Gathering, HeldOut,
-    HeldOutTest, HoldOut, Interval, Outcome, Source, Stability, Tested, Tests,
+    HeldOutTest, HoldOut, Interval, Outcome, PairTested, Source, Stability, Tested, Tests,
 };
 use facts_engine::{Audit, ranking::Ranking};
 use facts_report::Record;
@@ -76,7 +76,26 @@ fn tests(audit: &Audit, ranking: &Ranking) -> Tests {
         definition: ranking.definition.clone(),
         tested,
         cut_off: Some(0.001),
+        cut_off_together: None,
+        pairs: pairs(ranking),
     }
+}
+
+/// Of the first finding, which passes: one pair of groups differs, and another does not.
+fn pairs(ranking: &Ranking) -> Vec<PairTested> {
+    let Some(first) = ranking.unfair().first() else {
+        return Vec::new();
+    };
+    let pair = |other: usize, together: f64| PairTested {
+        subgroup: first.subgroup,
+        groups: [0, other],
+        against: vec![0],
+        score: first.assessment.score,
+        p: 0.001,
+        together,
+        source: Source::Exact,
+    };
+    vec![pair(1, 0.03), pair(2, 0.4)]
 }
 
 fn intervals(audit: &Audit, ranking: &Ranking) -> Option<FindingIntervals> {

@@ -115,14 +115,16 @@ function variantsTable(rows) {
       i === 0 ? element("th", { scope: "row" }, name(cell)) : element("td", { class: isNumber(i) }, name(cell)))))));
 }
 
-/** What supports a finding; nothing if no evidence was gathered. */
+/** What supports a finding, and how its groups compare at any cost. */
 function support(audit, column, s) {
-  if (!audit.intervals || audit.isSuppressed(column, s)) return null;
+  const gap = audit.gaps[s] === null ? null : element("p", {}, audit.gaps[s]);
+  if (!audit.intervals || audit.isSuppressed(column, s)) return gap && element("div", { class: "support" }, gap);
   const close = column.close[s] ?? { lines: [], variants: [] };
   const notClose = close.intervals || !column.tests || !audit.isUnfair(column, s) ? null : audit.intervals.not_close;
-  const lines = [...testLines(audit, column, s), smallLine(audit, s), ...close.lines, notClose].filter(Boolean);
+  const lines = [...testLines(audit, column, s), column.pairs[s], smallLine(audit, s), ...close.lines, notClose].filter(Boolean);
   return element("div", { class: "support" },
     lines.map((line) => element("p", {}, line)),
+    gap,
     close.variants.length > 0 && element("details", {}, element("summary", {}, "Each variant"),
       scrolling("Variants", variantsTable(close.variants))));
 }

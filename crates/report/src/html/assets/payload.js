@@ -65,6 +65,7 @@ class Audit {
     this.readPredicates(numbers, header.items);
     this.readActions(numbers);
     this.readDistributions(numbers);
+    this.gaps = this.readSentences(numbers, header.gaps);
     this.columns = header.columns.map((column) => this.readColumn(numbers, column));
   }
 
@@ -118,6 +119,24 @@ class Audit {
       micro: this.perGroup(() => numbers.list(all)),
       macro: this.perGroup(() => numbers.list(all)),
     };
+  }
+
+  /** Sentences, one a subgroup or none: texts with their numbers between them. */
+  readSentences(numbers, texts) {
+    const places = numbers.list(this.subgroups);
+    const sentences = Array.from(places, (place) => (place === 0 ? null : texts[place - 1][0]));
+    const most = Math.max(1, ...texts.map((text) => text.length));
+    for (let slot = 1; slot < most; slot++) {
+      const having = Array.from(sentences.keys()).filter((s) => places[s] > 0 && texts[places[s] - 1].length > slot);
+      const decimals = numbers.list(having.length);
+      having.forEach((s, i) => {
+        const digits = String(numbers.next()).padStart(decimals[i] + 1, "0");
+        const whole = digits.slice(0, digits.length - decimals[i]);
+        const number = decimals[i] === 0 ? whole : `${whole}.${digits.slice(-decimals[i])}`;
+        sentences[s] += number + texts[places[s] - 1][slot];
+      });
+    }
+    return sentences;
   }
 
   readColumn(numbers, column) {

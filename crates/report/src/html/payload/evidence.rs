@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::{Dictionary, Numbers};
 use crate::evidence::words::{self, p_value};
-use crate::evidence::{FindingEvidence, Stands, grids, looked_at, of_finding, of_value};
+use crate::evidence::{FindingEvidence, PairRow, Stands, grids, looked_at, of_finding, of_value};
 use crate::report::{Column, Report};
 
 /// The tests of one definition.
@@ -152,6 +152,23 @@ pub(super) fn close(report: &Report<'_>, column: &Column) -> BTreeMap<usize, Hea
                 words::best_of_value(value, &interval, members)
             });
             (ranked.subgroup, closely(&all, values.collect(), ranked))
+        })
+        .collect()
+}
+
+/// Which groups differ, of three or more, by subgroup that passes for all definitions together.
+pub(super) fn pairs(report: &Report<'_>, column: &Column) -> BTreeMap<usize, String> {
+    let tests = report.evidence().zip(report.tests(column));
+    let Some((found, tests)) = tests else {
+        return BTreeMap::new();
+    };
+    let audit = &report.record.audit;
+    let of_subgroup = tests.pairs.chunk_by(|a, b| a.subgroup == b.subgroup);
+    of_subgroup
+        .filter_map(|pairs| {
+            let row = |pair| PairRow::new(audit, pair, found.gathering.alpha);
+            let rows: Vec<PairRow> = pairs.iter().map(row).collect();
+            Some((pairs.first()?.subgroup, words::pairs(&rows)?))
         })
         .collect()
 }

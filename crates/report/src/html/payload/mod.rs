@@ -9,6 +9,7 @@
 //! page says exactly what the other reports say, infinities included.
 
 mod evidence;
+mod sentences;
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
@@ -42,6 +43,8 @@ struct Header<'a> {
     against: Vec<Vec<usize>>,
     /// About intervals; none if no evidence was gathered.
     intervals: Option<HeaderIntervals>,
+    /// Sentences about gaps, their numbers left out.
+    gaps: Vec<Vec<String>>,
     columns: Vec<HeaderColumn<'a>>,
 }
 
@@ -72,6 +75,8 @@ struct HeaderColumn<'a> {
     evidence: Option<HeaderTests>,
     /// What was found by looking closely, by subgroup.
     close: BTreeMap<usize, HeaderClose>,
+    /// Which groups differ, of three or more, by subgroup that passes.
+    pairs: BTreeMap<usize, String>,
 }
 
 /// The payload as base64.
@@ -81,6 +86,8 @@ pub(super) fn encode(report: &Report<'_>) -> String {
     let items = write_predicates(audit, &mut numbers);
     let costs = write_actions(audit, &mut numbers);
     write_distributions(audit, &mut numbers);
+    let gaps = (0..audit.subgroups.len()).map(|s| Some(report.gap(s)?.sentence()));
+    let gaps = sentences::write(gaps, &mut numbers);
     let mut against = Dictionary::default();
     let columns = report
         .columns
@@ -120,6 +127,7 @@ pub(super) fn encode(report: &Report<'_>) -> String {
         costs: costs.entries.into_iter().map(f64::from_bits).collect(),
         against: against.entries,
         intervals: evidence::intervals(report),
+        gaps,
         columns,
     };
     let header = serde_json::to_vec(&header).expect("a header of texts and numbers is JSON");
@@ -256,6 +264,7 @@ fn write_column<'a>(
         lists_all,
         evidence: tests,
         close: evidence::close(report, column),
+        pairs: evidence::pairs(report, column),
     }
 }
 
