@@ -30,8 +30,8 @@ fn main() -> Result<(), Failure> {
     let mut page = format!(
         "# Audits compared: false alarms, power, coverage\n\nPeople and models made up by lot \
          (`verification/src/retrained.rs`), {PEOPLE} people in each audit, α = 0.05. Made by \
-         `cargo run --release -p facts-verification --example comparisons` on {}.\n",
-        machine()
+         `cargo run --release -p facts-verification --example comparisons {times} {series}` on {}.\n",
+        machine(),
     );
     alarms(times, &mut page)?;
     power(times.div_ceil(10), &mut page)?;
@@ -56,7 +56,9 @@ fn alarms(times: u64, page: &mut String) -> Result<(), Failure> {
         page,
         "\n## False alarms\n\nHow often anything is said to have moved, a gap is, and, of everything said, anything that is not \
          true. What is true is known by counting everybody there can be. Two trainings of one recipe are two models that do differ \
-         a little: what is said of them can be true, and is a false alarm only if it is not.\n\n\
+         a little: what is said of them can be true, and is a false alarm only if it is not. Of the same model \
+         nothing moved, but two samples can show other actions: where one audit knows an action that the other does not, what is said \
+         of them can be true too.\n\n\
          | models | compared as | pairs | anything said | a gap | anything false |\n| --- | --- | --- | --- | --- | --- |"
     )?;
     for (name, models) in [
@@ -122,7 +124,8 @@ fn over_time(series: u64, page: &mut String) -> Result<(), Failure> {
     writeln!(
         page,
         "\n## {LOOKS} looks\n\n{series} series each: how often any look shows a change, and the median look that does, where \
-         more than half do.\n\n| models | series with an alarm | median look |\n| --- | --- | --- |"
+         more than half do. With the same model each alarm is a false one, and at most α of the series may have one. Models that are \
+         fitted anew do differ from the first; whether what is said of them is true is counted above, pair by pair, not here.\n\n| models | series with an alarm | median look |\n| --- | --- | --- |"
     )?;
     for (name, models, planted) in [
         ("the same at each look", Models::Same, None),

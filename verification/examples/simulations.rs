@@ -33,7 +33,9 @@ fn main() -> Result<(), Failure> {
          In each repeat people are made up (`verification/src/simulation.rs` says how), subgroups and \
          actions are mined\nfrom the start, and everything is tested. `verification/tests/evidence.rs` \
          does the same with 200 repeats on every\nrun of the tests.\n\n\
-         [What the tests are](evidence.md).\n\n",
+         [What the tests are](evidence.md). Beside these: [pairs of three groups](../verification/records/pairs.md), \
+         [audits compared, series,\nand bounds of gaps](../verification/records/comparisons.md), \
+         [passes by the number of shuffles](../verification/records/tails.md).\n\n",
         repeats * MORE_FOR_CHANCE
     );
     nulls(&mut page, repeats * MORE_FOR_CHANCE)?;
