@@ -27,8 +27,7 @@ class Tally:
     """Compares what was found again with what was saved."""
 
     def __init__(self):
-        self.agree = Counter()
-        self.differ = []
+        self.agree, self.differ = Counter(), []
 
     def note(self, what, is_same, saved, again):
         """Counts what agrees, by what it is, and keeps what does not."""
@@ -109,10 +108,9 @@ class Rules:
         label = [level["label"] for level in levels]
         if rules["immutable"] or to == declared["missing"] or label[to] in rules["not_a_target"]:
             return False
-        if [label[start], label[to]] in rules["forbidden"]:
-            return False
         direction, step = rules["direction"], rules["max_step"]
-        if (direction or step) and start == declared["missing"]:
+        forbidden = [label[start], label[to]] in rules["forbidden"]
+        if forbidden or (direction or step) and start == declared["missing"]:
             return False
         if direction and (to > start) != (direction == "increase"):
             return False
@@ -144,9 +142,8 @@ class Rules:
             ranks = len(levels) - (declared["missing"] is not None)
             return float(ranks - 1 if from_missing else abs(to - start))
         if "table" in kind:
-            label = [level["label"] for level in levels]
             table = {(a, b): cost for a, b, cost in kind["table"]}
-            return table[label[start], label[to]]
+            return table[levels[start]["label"], levels[to]["label"]]
         low, high = declared["range"]
         span, normalised = high - low, kind["numeric"]["normalised"]
         difference = span if from_missing else abs(levels[to]["number"] - levels[start]["number"])
@@ -337,17 +334,24 @@ class Audit:
                     cheapest[place] = min(action["cost"], cheapest.get(place, math.inf))
         return cheapest
 
-    def widest(self, place, members):
-        """Where the gap between two groups is widest: who is reached there, after how many cost levels, who is
-        worse off and who best."""
+    def widest(self, place, members, pairs):
+        """Who is reached where the gap of a pair is widest, after how many cost levels, and that pair."""
         subgroup, sizes, widest = self.audit["subgroups"][place], self.by_group(members), None
-        for levels in range(1, len(subgroup["cost_levels"]) + 1):
-            reached = self.reached(subgroup, members, levels)
-            shares = [Fraction(part, whole) for part, whole in zip(self.by_group(reached), sizes, strict=True)]
-            gap = max(shares) - min(shares)
-            if widest is None or gap > widest[0]:
-                widest = (gap, reached, levels, shares.index(min(shares)), shares.index(max(shares)))
-        return widest[1:]
+        steps = [self.reached(subgroup, members, n + 1) for n in range(len(subgroup["cost_levels"]))]
+        shares = [[Fraction(*of) for of in zip(self.by_group(reached), sizes, strict=True)] for reached in steps]
+        for worse, better in pairs:
+            gaps = [step[better] - step[worse] for step in shares]
+            n = max(range(len(gaps)), key=[abs(gap) for gap in gaps].__getitem__)
+            if gaps[n] >= 0 and (widest is None or gaps[n] > widest[0]):
+                widest = (gaps[n], steps[n], n + 1, worse, better)
+        return widest and widest[1:]
+
+    def shown_pairs(self, tests, alpha, place):
+        """Pairs of groups, the worse off first, that are shown to differ; with two groups, both ways."""
+        if len(self.groups) == 2:
+            return [(0, 1), (1, 0)]
+        shown = [p for t in tests for p in t["pairs"] if p["subgroup"] == place and p["together"] <= alpha]
+        return sorted({(worse, sum(p["groups"]) - worse) for p in shown for worse in p["against"]})
 
     def check_stories(self, answer, member_sets, texts):
         """Stories told again: each has the greatest lower bound of people at a loss among those not told of."""
@@ -361,7 +365,8 @@ class Audit:
                 length = len(self.audit["subgroups"][place]["predicate"])
                 best = candidates.get(members)
                 candidates[members] = min((length, texts[place], place), best or (math.inf, "", 0))
-        gaps = {place: self.widest(place, members) for members, (_, _, place) in candidates.items()}
+        gaps = {p: self.widest(p, m, self.shown_pairs(tests, alpha, p)) for m, (_, _, p) in candidates.items()}
+        candidates = {members: found for members, found in candidates.items() if gaps[found[2]]}
         told, stories = 0, []
         while True:
             found = []
@@ -407,9 +412,7 @@ class Audit:
         self.tally.same("driver predicates", drivers["predicates"], len(saved))
         features, values = len(self.audit["features"]), defaultdict(float)
         for items in gaps:
-            weight = 1.0
-            for feature, _ in items:
-                weight /= len(self.levels[feature])
+            weight = 1 / math.prod(len(self.levels[feature]) for feature, _ in items)
             if items:
                 weight /= features * math.comb(features - 1, len(items) - 1)
             for place, item in enumerate(items):
@@ -432,8 +435,7 @@ class Audit:
                 if tested and tested["source"] == "exact":
                     members = self.members(subgroup)
                     reached = self.by_group(self.reached(subgroup, members, math.inf))
-                    again = fisher(reached, self.by_group(members))
-                    self.tally.close("exact p", tested["p"], again, 1e-6)
+                    self.tally.close("exact p", tested["p"], fisher(reached, self.by_group(members)), 1e-6)
 
 
 def merged(costs):
@@ -481,10 +483,8 @@ def main(audit, profiles):
     recounted = Audit(load(audit), load(profiles))
     if recounted.audit["settings"]["ranges"] or recounted.audit["suppression"]:
         sys.exit("audits with range items or suppressed counts are not recounted")
-    recounted.check_groups()
-    recounted.check_subgroups()
-    recounted.check_answer()
-    recounted.check_evidence()
+    for of in ("groups", "subgroups", "answer", "evidence"):
+        getattr(recounted, f"check_{of}")()
     tally = recounted.tally
     for line in tally.differ[:20]:
         print(line)

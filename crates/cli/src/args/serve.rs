@@ -8,9 +8,9 @@ use clap::Args;
 use super::WhatArgs;
 
 pub(super) const SERVE_HELP: &str = "\
-SUBJECT is one or two folders that `facts audit --out` wrote, or their audit.json.gz; or the table of an
-audit to be made now, with the flags of `facts audit`. With --config (and --set) alone, audits can also be made
-again under other settings, as what-ifs.
+SUBJECT is one or two folders that `facts audit --out` wrote, or their audit.json.gz; or the table
+of an audit to be made now, with the flags of `facts audit`. With --config (and --set) alone, audits
+can also be made again under other settings, as what-ifs.
 
 The page is for whoever started the command: it listens on this machine alone, and the address
 that is printed has a token in it, without which nothing is answered. With --listen other machines

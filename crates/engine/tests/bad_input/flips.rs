@@ -95,7 +95,8 @@ fn models_that_answer_nonsense_later() {
     let model = Answers(|n| {
         let mut calls = calls.lock().unwrap();
         *calls += 1;
-        let first: Vec<bool> = vec![false, false, true];
+        // Profiles come in the order of their values: the boss first.
+        let first: Vec<bool> = vec![true, false, false];
         Ok(match *calls {
             1 => Arc::new(BooleanArray::from(first)) as ArrayRef,
             _ => Arc::new(BooleanArray::from(vec![true; n + 3])),

@@ -156,7 +156,7 @@ fn numbers_that_are_not_finite() {
 fn values_of_the_wrong_kind() {
     assert_eq!(
         unread(declared(Feature::numeric("job")), &table(people())),
-        "column `job`, row 1: `clerk` is not a number; list it among the missing codes or declare the feature categorical"
+        "column `job`, row 2: `boss` is not a number; list it among the missing codes or declare the feature categorical"
     );
     // Text may be read as numbers, but `nan` is none.
     let digits = spoiled("job", texts(["1", "2", "nan", "1", "2", "3"]));
