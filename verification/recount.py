@@ -350,7 +350,7 @@ class Audit:
         """Pairs of groups, the worse off first, that are shown to differ; with two groups, both ways."""
         if len(self.groups) == 2:
             return [(0, 1), (1, 0)]
-        shown = [p for t in tests for p in t["pairs"] if p["subgroup"] == place and p["together"] <= alpha]
+        shown = [p for t in tests for p in t.get("pairs", ()) if p["subgroup"] == place and p["together"] <= alpha]
         return sorted({(worse, sum(p["groups"]) - worse) for p in shown for worse in p["against"]})
 
     def check_stories(self, answer, member_sets, texts):
