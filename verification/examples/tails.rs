@@ -1,4 +1,4 @@
-//! What becomes of findings as permutations grow, and whether the tail of Mean Recourse is right where
+//! What becomes of findings as permutations grow, over several seeds, and whether the tail of Mean Recourse is right where
 //! permutations can still tell: Adult, sex protected, support 1 %.
 //!
 //! `cargo run --release -p facts-verification --example tails` prints it and writes
@@ -16,6 +16,10 @@ use facts_engine::{Audit, Individuals, Options, Watch, audit_with_individuals};
 use facts_verification::{adult_declaration, adult_model, adult_rows, machine};
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+/// How many permutations, and with how many seeds: their error shrinks with the root of their number,
+/// so that few need the more seeds.
+const RUNS: [(usize, u64); 4] = [(200, 16), (1000, 6), (5000, 2), (20_000, 1)];
 
 /// How many subgroups are permuted a million times.
 const LOOKED_AT: usize = 16;
@@ -40,9 +44,8 @@ fn main() -> Result<(), Failure> {
          Made by `cargo run{profile} -p facts-verification --example tails {most}` on {}.\n",
         machine()
     );
-    let mut shuffles = vec![200, 1000, 5000, 20_000];
-    shuffles.retain(|&shuffles| shuffles <= most);
-    passes(&mut record, &audit, &individuals, &shuffles)?;
+    let runs = RUNS.into_iter().filter(|&(shuffles, _)| shuffles <= most);
+    passes(&mut record, &audit, &individuals, &runs.collect::<Vec<_>>())?;
     means(&mut record, &audit, &individuals, 1_000_000)?;
     print!("{record}");
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("records");
@@ -54,10 +57,11 @@ fn tested(
     audit: &Audit,
     individuals: &Individuals,
     definitions: &[Box<dyn Definition>],
-    shuffles: usize,
+    (shuffles, seed): (usize, u64),
 ) -> Result<Evidence, Failure> {
     let gathering = Gathering {
         shuffles,
+        seed,
         ..Gathering::default()
     };
     let watch = Watch::nobody();
@@ -75,47 +79,113 @@ fn passes(
     record: &mut String,
     audit: &Audit,
     individuals: &Individuals,
-    shuffles: &[usize],
+    runs: &[(usize, u64)],
 ) -> Result<(), Failure> {
     let definitions = audit.paper_columns()?;
-    let found: Vec<Evidence> = shuffles
-        .iter()
-        .map(|&shuffles| tested(audit, individuals, &definitions, shuffles))
-        .collect::<Result<_, _>>()?;
-    let cells = |of: &dyn Fn(&Evidence) -> usize| {
-        let cells: Vec<String> = found.iter().map(|found| of(found).to_string()).collect();
-        cells.join(" | ")
+    // By number of permutations: for each seed, how many pass, by definition and then together.
+    let mut found: Vec<Vec<Vec<usize>>> = Vec::new();
+    for &(shuffles, seeds) in runs {
+        let mut by_seed = Vec::new();
+        for seed in 1..=seeds {
+            let evidence = tested(audit, individuals, &definitions, (shuffles, seed))?;
+            let passing = passing(&evidence);
+            println!("{shuffles} permutations, seed {seed}: {passing:?}");
+            by_seed.push(passing);
+        }
+        found.push(by_seed);
+    }
+    let of_row = |row: usize| -> Vec<Counted> {
+        let column = |by_seed: &Vec<Vec<usize>>| {
+            let counts = by_seed.iter().map(|passing| passing[row] as f64);
+            Counted::new(&counts.collect::<Vec<f64>>())
+        };
+        found.iter().map(column).collect()
     };
-    let heading: Vec<String> = shuffles.iter().map(usize::to_string).collect();
+    let heading = runs.iter().map(|(shuffles, seeds)| match seeds {
+        1 => format!("{shuffles} (1 seed)"),
+        _ => format!("{shuffles} ({seeds} seeds)"),
+    });
     writeln!(
         record,
         "\n## Findings that pass, by the number of permutations\n\n\
          Family-wise at α = 0.05, of {} subgroups; in the last row those that pass for all definitions \
-         together.\n\n| definition | {} |\n| --- |{}",
+         together. Means over\nseeds, and their standard errors; what one seed gives has none.\n\n\
+         | definition | {} |\n| --- |{}",
         audit.subgroups.len(),
-        heading.join(" | "),
-        " --- |".repeat(shuffles.len())
+        heading.collect::<Vec<_>>().join(" | "),
+        " --- |".repeat(runs.len())
     )?;
-    let all = |tests: &Tests| tests.tested.len();
-    for (d, definition) in definitions.iter().enumerate() {
-        let passing = |found: &Evidence| {
-            let tested = found.tests[d].tested.iter().flatten();
-            tested
-                .filter(|one| one.passes(found.gathering.alpha))
-                .count()
-        };
-        writeln!(record, "| {} | {} |", definition.id(), cells(&passing))?;
+    let ids = definitions.iter().map(|definition| definition.id());
+    for (row, name) in ids.chain(["all together".to_owned()]).enumerate() {
+        let cells: Vec<String> = of_row(row).iter().map(Counted::to_string).collect();
+        writeln!(record, "| {name} | {} |", cells.join(" | "))?;
     }
-    let together = |found: &Evidence| {
-        let of = |tests: &Tests| {
-            (0..all(tests))
-                .filter(|&s| found.passes_together(tests, s))
-                .count()
-        };
-        found.tests.iter().map(of).sum()
-    };
-    writeln!(record, "| all together | {} |", cells(&together))?;
+    let together = of_row(definitions.len());
+    let (few, many) = (&together[0], &together[together.len() - 1]);
+    // The error of permutations shrinks with the root of their number.
+    let (fewest, most) = (runs[0].0 as f64, runs[runs.len() - 1].0 as f64);
+    let seeds = runs[runs.len() - 1].1 as f64;
+    let expected = few.deviation * (fewest / most).sqrt() / seeds.sqrt();
+    let error = (few.error().powi(2) + expected.powi(2)).sqrt();
+    writeln!(
+        record,
+        "\nOne seed differs from another by {:.0} (standard deviation) with {fewest} permutations, and by a \
+         part of that with\nmore: their error shrinks with the root of their number. From {fewest} to {most} \
+         permutations the number that passes for all\ndefinitions together moves by {:.0} ± {error:.0}.",
+        few.deviation,
+        many.mean - few.mean
+    )?;
     Ok(())
+}
+
+/// How many findings pass, by definition and then for all of them together.
+fn passing(evidence: &Evidence) -> Vec<usize> {
+    let alpha = evidence.gathering.alpha;
+    let alone = |tests: &Tests| {
+        let tested = tests.tested.iter().flatten();
+        tested.filter(|one| one.passes(alpha)).count()
+    };
+    let together = |tests: &Tests| {
+        let all = 0..tests.tested.len();
+        all.filter(|&s| evidence.passes_together(tests, s)).count()
+    };
+    let mut passing: Vec<usize> = evidence.tests.iter().map(alone).collect();
+    passing.push(evidence.tests.iter().map(together).sum());
+    passing
+}
+
+/// What several seeds count.
+struct Counted {
+    mean: f64,
+    /// The standard deviation of one seed; 0 if there is only one.
+    deviation: f64,
+    seeds: f64,
+}
+
+impl Counted {
+    fn new(counts: &[f64]) -> Self {
+        let seeds = counts.len() as f64;
+        let mean = counts.iter().sum::<f64>() / seeds;
+        let squares: f64 = counts.iter().map(|count| (count - mean).powi(2)).sum();
+        Self {
+            mean,
+            deviation: (squares / (seeds - 1.0).max(1.0)).sqrt(),
+            seeds,
+        }
+    }
+
+    fn error(&self) -> f64 {
+        self.deviation / self.seeds.sqrt()
+    }
+}
+
+impl std::fmt::Display for Counted {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.seeds > 1.0 {
+            true => write!(f, "{:.0} ± {:.0}", self.mean, self.error()),
+            false => write!(f, "{:.0}", self.mean),
+        }
+    }
 }
 
 /// The tail of Mean Recourse beside the share of permutations that reach the score.
@@ -126,7 +196,7 @@ fn means(
     permutations: u64,
 ) -> Result<(), Failure> {
     let definition = [definitions::parse("equal-mean-recourse")?];
-    let found = tested(audit, individuals, &definition, 1000)?;
+    let found = tested(audit, individuals, &definition, (1000, 1))?;
     let tails = found.tests[0].tested.iter().enumerate();
     let tails = tails.filter_map(|(place, tested)| Some((place, (*tested)?)));
     let tails: Vec<(usize, f64)> = tails

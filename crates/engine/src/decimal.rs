@@ -47,6 +47,10 @@ impl Decimal {
 
     /// The least `part` of `whole` that reaches this share.
     pub(crate) fn least_of(self, whole: u64) -> u64 {
+        // Dividing 128 bits is slow, and seldom needed.
+        if let Some(product) = self.digits.checked_mul(whole) {
+            return product.div_ceil(self.unit());
+        }
         let needed =
             (u128::from(self.digits) * u128::from(whole)).div_ceil(u128::from(self.unit()));
         u64::try_from(needed).unwrap_or(u64::MAX)

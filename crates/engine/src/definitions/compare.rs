@@ -38,6 +38,12 @@ pub(super) fn ends_of_shares(
     ends
 }
 
+/// The score of shares alone.
+pub(super) fn score_of_shares(shares: impl Iterator<Item = Option<Share>>) -> Option<f64> {
+    let (least, most) = ends_of_shares(shares)?;
+    Some(zero_if_tiny(most.gap(least)))
+}
+
 /// A lower bound of the gap between the lowest and the highest share (Newcombe).
 pub(super) fn gap_of_shares_at_least(shares: &[Share], z: f64) -> Option<f64> {
     let least = shares.iter().min_by(|a, b| a.compare(**b))?;

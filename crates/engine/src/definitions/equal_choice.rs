@@ -57,6 +57,30 @@ impl EqualChoice {
         Some(widest)
     }
 
+    /// What is compared between two groups, in one go: all gaps have one denominator.
+    fn statistic_of_two(&self, subgroup: &Subgroup, members: [u64; 2]) -> Option<Statistic> {
+        let enough = members.map(|members| self.phi.get().least_of(members));
+        let mut more: i64 = 0;
+        let mut widest = None;
+        for action in 0..subgroup.actions.len() {
+            let flips = |g: usize| subgroup.flips(action, g).known();
+            let flips = [flips(0)?, flips(1)?];
+            let works = [0, 1].map(|g| flips[g] >= enough[g]);
+            if works[0] != works[1] {
+                more += if works[0] { 1 } else { -1 };
+                let share = |g: usize| Share::new(flips[g], members[g]);
+                let (gap, denominator) = share(0).exact_gap(share(1));
+                widest = widest.max(Some((gap, denominator)));
+            }
+        }
+        let score = more.unsigned_abs() as f64;
+        let gap = match widest {
+            Some((gap, denominator)) if more != 0 => gap as f64 / denominator as f64,
+            _ => 0.0,
+        };
+        Some(Statistic { score, gap })
+    }
+
     /// How many actions work for each group.
     fn choices(&self, subgroup: &Subgroup) -> impl Iterator<Item = Option<u64>> {
         (0..subgroup.groups()).map(|g| {
@@ -124,6 +148,9 @@ impl Definition for EqualChoice {
     }
 
     fn statistic(&self, subgroup: &Subgroup) -> Option<Statistic> {
+        if let [first, second] = *subgroup.members {
+            return self.statistic_of_two(subgroup, [first, second]);
+        }
         let score = self.score(subgroup)?;
         let gap = match score > 0.0 {
             true => self.widest(subgroup)?.map_or(0.0, |(_, gap)| gap),
@@ -134,6 +161,10 @@ impl Definition for EqualChoice {
 
     fn chance(&self, pooled: &Pooled<'_>, least: Statistic) -> Option<f64> {
         let actions = pooled.steps(Viewpoint::Macro);
+        if least.score > actions.len() as f64 + SCORE_GAP {
+            // More than there are do not work.
+            return Some(0.0);
+        }
         // How likely each action works for one group and not for another, shares so far apart.
         let alone = |(a, b), gap| -> Vec<f64> {
             let actions = actions.iter();
@@ -168,6 +199,10 @@ impl Definition for EqualChoice {
             gap,
         };
         choices.map(statistic).collect()
+    }
+
+    fn could_differ(&self, pooled: &Pooled<'_>) -> bool {
+        !pooled.steps_to(Viewpoint::Macro, self.phi).is_empty()
     }
 
     fn moves_in_steps(&self) -> bool {

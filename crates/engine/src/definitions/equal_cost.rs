@@ -45,24 +45,17 @@ impl EqualCostOfEffectiveness {
         Self { viewpoint, phi }
     }
 
-    /// The cost level that decides: where the first group reaches φ, if any does.
-    fn deciding_level(&self, subgroup: &Subgroup) -> Option<Option<usize>> {
-        let mut first: Option<usize> = None;
-        for g in 0..subgroup.groups() {
-            let level = subgroup.level_of_effectiveness(self.viewpoint, g, self.phi)?;
-            first = first.into_iter().chain(level).min();
-        }
-        Some(first)
+    /// The cost level at which each group reaches φ, if it does.
+    fn levels(&self, subgroup: &Subgroup) -> Option<PerGroup<Option<usize>>> {
+        let level = |g| subgroup.level_of_effectiveness(self.viewpoint, g, self.phi);
+        (0..subgroup.groups()).map(level).collect()
     }
 
-    /// That level, and the gap between the highest and the lowest share there.
-    fn deciding_gap(&self, subgroup: &Subgroup) -> Option<Option<(usize, f64)>> {
-        let Some(level) = self.deciding_level(subgroup)? else {
-            return Some(None);
-        };
+    /// The gap between the highest and the lowest share at a cost level.
+    fn gap_at(&self, subgroup: &Subgroup, level: usize) -> Option<f64> {
         let shares = (0..subgroup.groups()).map(|g| subgroup.ecd(self.viewpoint, g, level + 1));
         let (least, most) = compare::ends_of_shares(shares)?;
-        Some(Some((level, most.gap(least))))
+        Some(most.gap(least))
     }
 
     /// What φ costs each group.
@@ -70,6 +63,11 @@ impl EqualCostOfEffectiveness {
         let cost = |g| subgroup.cost_of_effectiveness(self.viewpoint, g, self.phi);
         (0..subgroup.groups()).map(cost)
     }
+}
+
+/// The cost level that decides: where the first group reaches φ, if any does.
+fn first(levels: &[Option<usize>]) -> Option<usize> {
+    levels.iter().copied().flatten().min()
 }
 
 impl Definition for EqualCostOfEffectiveness {
@@ -94,16 +92,20 @@ impl Definition for EqualCostOfEffectiveness {
     }
 
     fn statistic(&self, subgroup: &Subgroup) -> Option<Statistic> {
-        let score = self.score(subgroup)?;
-        let gap = match score > 0.0 {
-            true => self.deciding_gap(subgroup)?.map_or(0.0, |(_, gap)| gap),
-            false => 0.0,
+        let levels = self.levels(subgroup)?;
+        let cost = |level: &Option<usize>| {
+            Some(level.map_or(f64::INFINITY, |level| subgroup.cost_levels[level]))
+        };
+        let score = compare::score_of_costs(levels.iter().map(cost))?;
+        let gap = match first(&levels) {
+            Some(level) if score > 0.0 => self.gap_at(subgroup, level)?,
+            _ => 0.0,
         };
         Some(Statistic { score, gap })
     }
 
     fn gap_at_least(&self, subgroup: &Subgroup, z: f64) -> Option<f64> {
-        let levels = self.deciding_level(subgroup)?? + 1;
+        let levels = first(&self.levels(subgroup)?)? + 1;
         let shares = (0..subgroup.groups()).map(|g| subgroup.ecd(self.viewpoint, g, levels));
         let shares = shares.collect::<Option<PerGroup<Share>>>()?;
         compare::either_side_of_phi_at_least(&shares, self.phi, z)
@@ -138,17 +140,14 @@ impl Definition for EqualCostOfEffectiveness {
     }
 
     fn chance_of_gap(&self, subgroup: &Subgroup, pooled: &Pooled<'_>) -> Option<f64> {
-        let (level, gap) = self.deciding_gap(subgroup)??;
-        let cost = subgroup.cost_levels[level];
+        let level = first(&self.levels(subgroup)?)?;
+        let (gap, cost) = (self.gap_at(subgroup, level)?, subgroup.cost_levels[level]);
         Some(pooled.gap_of_ecd(self.viewpoint, cost, gap))
     }
 
     fn possible(&self, pooled: &Pooled<'_>) -> Vec<Statistic> {
         // Only a step that helps enough people can be the first at which a group reaches φ.
-        let sizes = pooled.sizes().iter();
-        let enough = sizes.map(|&size| self.phi.get().least_of(size)).min();
-        let mut steps = pooled.steps(self.viewpoint);
-        steps.retain(|&(_, helped)| enough.is_some_and(|enough| helped >= enough));
+        let steps = pooled.steps_to(self.viewpoint, self.phi);
         let gaps = steps
             .iter()
             .flat_map(|&(_, helped)| pooled.widest_gaps_of(helped));
@@ -162,6 +161,10 @@ impl Definition for EqualCostOfEffectiveness {
         let differences = costs.iter().enumerate().flat_map(dearer);
         let scores = differences.chain([f64::INFINITY]);
         scores.map(|score| Statistic { score, gap }).collect()
+    }
+
+    fn could_differ(&self, pooled: &Pooled<'_>) -> bool {
+        !pooled.steps_to(self.viewpoint, self.phi).is_empty()
     }
 
     fn moves_in_steps(&self) -> bool {

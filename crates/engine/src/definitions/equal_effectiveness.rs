@@ -52,6 +52,11 @@ impl Definition for EqualEffectiveness {
         Some(compare::shares(shares.collect::<Option<_>>()?))
     }
 
+    fn score(&self, subgroup: &Subgroup) -> Option<f64> {
+        let shares = (0..subgroup.groups()).map(|g| subgroup.ecd_at_any_cost(self.viewpoint, g));
+        compare::score_of_shares(shares)
+    }
+
     fn decided_by(&self, subgroup: &Subgroup) -> Option<DecidingCount> {
         subgroup.deciding_count(self.viewpoint, subgroup.cost_levels.len())
     }

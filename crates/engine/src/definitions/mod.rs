@@ -207,6 +207,13 @@ pub trait Definition: fmt::Debug + Send + Sync {
         Vec::new()
     }
 
+    /// Whether any score above 0 could be found, whoever belongs to which group. Where none could, no
+    /// permutation need be looked at.
+    fn could_differ(&self, pooled: &Pooled<'_>) -> bool {
+        let _ = pooled;
+        true
+    }
+
     /// Whether what is compared moves in steps, so that hardly anybody's leaving or joining moves it
     /// at all.
     fn moves_in_steps(&self) -> bool {

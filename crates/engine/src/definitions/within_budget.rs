@@ -70,6 +70,12 @@ impl Definition for EqualEffectivenessWithinBudget {
         Some(compare::shares(shares.collect::<Option<_>>()?))
     }
 
+    fn score(&self, subgroup: &Subgroup) -> Option<f64> {
+        let levels = subgroup.levels_within(self.budget);
+        let shares = (0..subgroup.groups()).map(|g| subgroup.ecd(self.viewpoint, g, levels));
+        compare::score_of_shares(shares)
+    }
+
     fn decided_by(&self, subgroup: &Subgroup) -> Option<DecidingCount> {
         subgroup.deciding_count(self.viewpoint, subgroup.levels_within(self.budget))
     }
@@ -80,6 +86,11 @@ impl Definition for EqualEffectivenessWithinBudget {
 
     fn chance(&self, pooled: &Pooled<'_>, least: Statistic) -> Option<f64> {
         Some(pooled.gap_of_ecd(self.viewpoint, self.budget, least.score))
+    }
+
+    fn could_differ(&self, pooled: &Pooled<'_>) -> bool {
+        // Without an action in budget all shares are 0.
+        !pooled.widest_gaps(self.viewpoint, self.budget).is_empty()
     }
 
     fn lists(&self, subgroup: &Subgroup, action: usize, _: usize) -> bool {

@@ -314,18 +314,21 @@ impl Subgroup {
         g: usize,
         phi: Phi,
     ) -> Option<Option<usize>> {
+        let (groups, enough) = (self.groups(), phi.get().least_of(self.members[g]));
         match viewpoint {
             Viewpoint::Micro => {
-                for level in 0..self.cost_levels.len() {
-                    if self.ecd(viewpoint, g, level + 1)?.reaches(phi) {
+                let reached = self.reached.iter().skip(g).step_by(groups);
+                for (level, reached) in reached.enumerate() {
+                    if reached.known()? >= enough {
                         return Some(Some(level));
                     }
                 }
             }
             // The first action that reaches φ is a cheapest one.
             Viewpoint::Macro => {
-                for (index, action) in self.actions.iter().enumerate() {
-                    if self.effectiveness(index, g)?.reaches(phi) {
+                let flips = self.flips.iter().skip(g).step_by(groups);
+                for (action, flips) in self.actions.iter().zip(flips) {
+                    if flips.known()? >= enough {
                         return Some(Some(action.cost_level as usize));
                     }
                 }

@@ -1,5 +1,7 @@
 //! How rare what is compared is: by permutations, and beyond them by a definition's own tail.
 
+use std::cmp::Ordering;
+
 use super::Source;
 use crate::chance::UNHEARD_OF;
 use crate::definitions::Definition;
@@ -80,19 +82,58 @@ impl<'a> Tails<'a> {
         reached as f64 / self.permutations + SWITCH <= alpha || self.p(least, reached).0 <= alpha
     }
 
-    /// What is told apart, the greatest first, with how many reach it.
-    pub(super) fn steps(&self, descending: &[Statistic]) -> Vec<Step> {
+    /// How many of the greatest permutations are looked at one by one, if p-values up to `share` matter:
+    /// beyond them nothing passes, is kept, or says where the tail begins.
+    pub(super) fn looked_at(&self, share: f64) -> usize {
+        let share = share.max(RARE_SHARE) * self.permutations;
+        share as usize + RARE.max(FEWEST) + 1
+    }
+
+    /// What is told apart, the greatest first, with how many reach it: what was found is one of the
+    /// permutations.
+    pub(super) fn steps(&self, greatest: &Greatest, found: Statistic) -> Vec<Step> {
+        let mut all = greatest.descending.clone();
+        if greatest.holds(found) {
+            all.push(found);
+            all = descending(all);
+        }
         let same = |a: &Statistic, b: &Statistic| a.ties_with(*b) && a.gap - b.gap < SCORE_GAP;
         let mut reached = 0;
-        let steps = descending.chunk_by(same).map(|tied| {
+        let steps = all.chunk_by(same).map(|tied| {
             reached += tied.len();
-            Step {
-                least: tied[tied.len() - 1],
-                reached,
-                scale: reached as f64 / self.permutations,
-            }
+            self.step(tied[tied.len() - 1], reached)
         });
-        steps.collect()
+        let mut steps: Vec<Step> = steps.collect();
+        let everything = self.permutations as usize;
+        if greatest.is_all && reached < everything {
+            steps.push(self.step(Statistic::of_score(0.0), everything));
+        }
+        steps
+    }
+
+    fn step(&self, least: Statistic, reached: usize) -> Step {
+        Step {
+            least,
+            reached,
+            scale: reached as f64 / self.permutations,
+        }
+    }
+
+    /// How many permutations reach what was found, itself being one, and about how likely that is.
+    pub(super) fn place(
+        &self,
+        steps: &[Step],
+        drawn: &[Statistic],
+        found: Statistic,
+    ) -> (usize, f64) {
+        let step = step_of(steps, found);
+        if found.reaches(step.least) {
+            return (step.reached, step.scale);
+        }
+        // Below all that was looked at one by one.
+        let reached = drawn.iter().filter(|drawn| drawn.reaches(found)).count() + 1;
+        let step = self.step(found, reached);
+        (step.reached, step.scale)
     }
 
     /// By what subgroups of a family are compared with each other: about how likely each step is, the
@@ -138,13 +179,13 @@ impl<'a> Tails<'a> {
     /// The least that would pass at α, alone, had it been found; none if nothing possible would. It
     /// does not depend on who belongs to which group: neither which tests are counted nor what they
     /// could have shown may be decided by what was found.
-    pub(super) fn least(&self, drawn: Vec<Statistic>, alpha: f64) -> Option<Statistic> {
-        let mut all = self.definition.possible(self.pooled);
-        all.extend(&drawn);
+    pub(super) fn least(&self, greatest: &Greatest, alpha: f64) -> Option<Statistic> {
+        let drawn = &greatest.descending;
+        let mut all = drawn.clone();
+        all.extend(self.definition.possible(self.pooled));
         all.retain(|statistic| statistic.score > 0.0);
         let mut all = descending(all);
         all.dedup();
-        let drawn = descending(drawn);
         let passes = |&statistic: &Statistic| {
             let reached = drawn.partition_point(|drawn| drawn.reaches(statistic));
             self.passes(statistic, reached + 1, alpha)
@@ -157,9 +198,61 @@ impl<'a> Tails<'a> {
     }
 }
 
+/// The greatest of what permutations show.
+pub(super) struct Greatest {
+    /// Scores above 0, the greatest first.
+    descending: Vec<Statistic>,
+    /// Whether every score above 0 is among them.
+    is_all: bool,
+}
+
+impl Greatest {
+    /// So many of those with a score above 0, and all that are the same as the last of them.
+    pub(super) fn of(drawn: &[Statistic], many: usize) -> Self {
+        let positive = drawn.iter().filter(|drawn| drawn.score > 0.0);
+        let mut greatest: Vec<Statistic> = positive.copied().collect();
+        let is_all = greatest.len() <= many;
+        if !is_all {
+            let (_, last, rest) = greatest.select_nth_unstable_by(many - 1, greater_first);
+            let last = *last;
+            let rest = rest.to_vec();
+            // Scores that are the same though not to the last digit are not in order yet.
+            let in_order = |other: &Statistic| other.score == last.score || !other.ties_with(last);
+            let is_same: fn(Statistic, Statistic) -> bool = match greatest.iter().all(in_order) {
+                true => Statistic::reaches,
+                false => Statistic::ties_with,
+            };
+            greatest.truncate(many);
+            greatest.extend(rest.into_iter().filter(|&other| is_same(other, last)));
+        }
+        Self {
+            descending: descending(greatest),
+            is_all,
+        }
+    }
+
+    /// Whether a score above 0 has its place among these.
+    fn holds(&self, statistic: Statistic) -> bool {
+        let last = self.descending.last();
+        let not_below = self.is_all || last.is_some_and(|last| statistic.reaches(*last));
+        statistic.score > 0.0 && not_below
+    }
+}
+
+/// The first step that something reaches; the last if it reaches none.
+pub(super) fn step_of(steps: &[Step], statistic: Statistic) -> &Step {
+    let step = steps.partition_point(|step| !statistic.reaches(step.least));
+    &steps[step.min(steps.len() - 1)]
+}
+
+fn greater_first(a: &Statistic, b: &Statistic) -> Ordering {
+    let by_score = b.score.total_cmp(&a.score);
+    by_score.then_with(|| b.gap.total_cmp(&a.gap))
+}
+
 /// The greatest first: by score, of which those that are the same become the same number, then by gap.
-pub(super) fn descending(mut all: Vec<Statistic>) -> Vec<Statistic> {
-    all.sort_by(|a, b| b.score.total_cmp(&a.score));
+fn descending(mut all: Vec<Statistic>) -> Vec<Statistic> {
+    all.sort_by(greater_first);
     for tied in all.chunk_by_mut(|a, b| a.ties_with(*b)) {
         let score = tied[tied.len() - 1].score;
         for statistic in tied.iter_mut() {
@@ -177,4 +270,57 @@ pub(super) struct Step {
     pub(super) reached: usize,
     /// About how likely that is.
     pub(super) scale: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::chance::Factorials;
+    use crate::definitions;
+    use crate::distribution::Subgroup;
+
+    /// A score and a gap that often tie, some of them but for rounding.
+    fn statistic() -> impl Strategy<Value = Statistic> {
+        (0u8..6, 0u8..3, 0u8..8).prop_map(|(score, off, gap)| Statistic {
+            score: match score {
+                0 => 0.0,
+                5 => f64::INFINITY,
+                score => f64::from(score) + f64::from(off) * 1e-13,
+            },
+            gap: if score == 0 {
+                0.0
+            } else {
+                f64::from(gap) / 7.0
+            },
+        })
+    }
+
+    proptest! {
+        /// Looking at the greatest alone says the same as looking at all of them.
+        #[test]
+        fn the_greatest_are_enough(
+            drawn in prop::collection::vec(statistic(), 60..400), found in statistic(), kept in 0.0f64..0.6,
+        ) {
+            let factorials = Factorials::up_to(1);
+            let layout = crate::bits::Layout::new(&[Vec::new(), Vec::new()]);
+            let everybody = crate::subgroups::Predicate::new(Vec::new());
+            let subgroup = Subgroup::count(everybody, &[1, 1], &[], &[], &[], &layout);
+            let pooled = Pooled::new(&subgroup, &[], &factorials);
+            let definition = definitions::parse("equal-effectiveness:micro").unwrap();
+            let tails = Tails::new(definition.as_ref(), &pooled, drawn.len());
+            let few = Greatest::of(&drawn, tails.looked_at(kept));
+            let all = Greatest::of(&drawn, usize::MAX);
+            let (steps, all_steps) = (tails.steps(&few, found), tails.steps(&all, found));
+            let matters = all_steps.iter().filter(|step| step.scale <= kept.max(RARE_SHARE));
+            for (step, matters) in steps.iter().zip(matters) {
+                prop_assert_eq!(step.reached, matters.reached);
+                prop_assert!(step.least.ties_with(matters.least) && step.least.gap == matters.least.gap);
+            }
+            prop_assert!(steps.last().is_some_and(|last| last.scale > kept));
+            let (place, in_all) = (tails.place(&steps, &drawn, found), tails.place(&all_steps, &drawn, found));
+            prop_assert_eq!(place, in_all);
+        }
+    }
 }

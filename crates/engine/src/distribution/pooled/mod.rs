@@ -81,6 +81,15 @@ impl<'a> Pooled<'a> {
         (0..groups).flat_map(move |a| (0..groups).filter(move |&b| b != a).map(move |b| (a, b)))
     }
 
+    /// The steps that help enough people for some group to reach φ by them.
+    pub(crate) fn steps_to(&self, viewpoint: Viewpoint, phi: Phi) -> Vec<(f64, u64)> {
+        let sizes = self.sizes().iter();
+        let enough = sizes.map(|&size| phi.get().least_of(size)).min();
+        let mut steps = self.steps(viewpoint);
+        steps.retain(|&(_, helped)| enough.is_some_and(|enough| helped >= enough));
+        steps
+    }
+
     fn of_group(&self, g: usize, marked: u64) -> Hypergeometric<'a> {
         Hypergeometric::new(self.factorials, self.people, marked, self.sizes()[g])
     }
