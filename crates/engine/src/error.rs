@@ -461,6 +461,20 @@ pub enum Error {
         /// The least support of a fixed ladder at which the search was tried and fits, if there is one.
         fits: Option<f64>,
     },
+    /// A stage that would take more memory than is left.
+    #[error(
+        "{stage} would bring the audit to about {needed_mib} MiB of memory, and the limit is {limit_mib} MiB; raise the memory limit, or {remedy}"
+    )]
+    OverBudget {
+        /// What would take it.
+        stage: &'static str,
+        /// Memory needed, with what is held already.
+        needed_mib: u64,
+        /// Memory allowed.
+        limit_mib: u64,
+        /// What would make it less.
+        remedy: &'static str,
+    },
     /// The watcher stopped the audit.
     #[error("cancelled during {0}")]
     Cancelled(Phase),

@@ -19,6 +19,7 @@ pub mod actions;
 pub mod answer;
 mod audit;
 mod bits;
+mod budget;
 mod chance;
 pub mod comparison;
 mod decimal;
@@ -41,6 +42,7 @@ pub use self::audit::{
     Suppression, WithoutActions, audit, audit_again, audit_with_individuals, search,
 };
 pub use self::bits::Words;
+pub use self::budget::Budget;
 pub use self::decimal::{Decimal, Phi, Support};
 pub use self::error::Error;
 pub use self::watch::{Phase, Progress, Watch};

@@ -6,9 +6,12 @@ use std::sync::{Arc, Mutex};
 
 use arrow_array::cast::AsArray;
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray};
+use facts_engine::answer::{self, Answer};
+use facts_engine::definitions;
+use facts_engine::evidence::{self, Evidence, Gathering};
 use facts_engine::flips::FnModel;
-use facts_engine::population::{Declaration, Feature, Protected, TableReader};
-use facts_engine::{Error, Options, Watch, audit};
+use facts_engine::population::{Declaration, Feature, Population, Protected, TableReader};
+use facts_engine::{Error, Options, Watch, audit, audit_with_individuals};
 use peak_alloc::PeakAlloc;
 
 #[global_allocator]
@@ -96,4 +99,147 @@ fn a_table_is_refused_before_it_takes_too_much() {
     assert!(taken > LIMIT / 8, "{taken}: refused too early");
     assert_eq!(read(1000).1.unwrap(), 2_000_000);
     assert_eq!(read(50_000).1.unwrap(), 2_000_000);
+}
+
+/// What an audit takes beside what is counted, whatever its size: stacks, names, and what threads wait with.
+const BESIDE: u64 = 4 << 20;
+
+/// People of some groups with features of three levels each; all of them differ if `apart`.
+fn people(rows: usize, groups: usize, features: usize, apart: bool) -> Population {
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut draw = move |below: u64| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state % below
+    };
+    let names: Vec<String> = (0..features).map(|feature| format!("f{feature}")).collect();
+    let group: StringArray = (0..rows)
+        .map(|_| Some(["a", "b", "c", "d", "e"][draw(groups as u64) as usize]))
+        .collect();
+    let mut columns: Vec<(&str, ArrayRef)> = vec![("group", Arc::new(group))];
+    for name in &names {
+        let levels: StringArray = (0..rows)
+            .map(|_| Some(["low", "middle", "high"][draw(3) as usize]))
+            .collect();
+        columns.push((name, Arc::new(levels)));
+    }
+    let number: Float64Array = (0..rows)
+        .map(|row| if apart { row as f64 } else { draw(4) as f64 })
+        .collect();
+    columns.push(("number", Arc::new(number)));
+    let table = RecordBatch::try_from_iter(columns).unwrap();
+    Declaration::new()
+        .features(names.iter().map(Feature::categorical))
+        .context("number")
+        .protected(Protected::attribute("group"))
+        .read([&table])
+        .unwrap()
+}
+
+/// An audit with all that is made of it.
+fn whole_audit(population: &Population, limit: u64) -> Result<(Evidence, Answer), Error> {
+    let model = FnModel::new(|rows: &RecordBatch| {
+        let text = |name: &str| rows.column_by_name(name).unwrap().as_string::<i32>();
+        let (first, second, group) = (text("f0"), text("f1"), text("group"));
+        (0..rows.num_rows())
+            .map(|row| {
+                let needed = if group.value(row) == "a" {
+                    "low"
+                } else {
+                    "high"
+                };
+                first.value(row) == "high" && second.value(row) != needed
+            })
+            .collect()
+    });
+    let options = Options::new()
+        .support("0.01".parse().unwrap())
+        .min_members(5)
+        .threads(2)
+        .max_memory(limit);
+    let watch = Watch::nobody();
+    let (audit, individuals) = audit_with_individuals(population, &model, &options, watch)?;
+    let definitions = definitions::paper_columns(&[1.0, 2.0])?;
+    let gathering = Gathering {
+        shuffles: 500,
+        resamples: 200,
+        ..Gathering::default()
+    };
+    options.work(|| {
+        let tests = evidence::test(&audit, &individuals, &definitions, &gathering, watch)?;
+        let intervals = evidence::intervals_of_first(
+            &audit,
+            &individuals,
+            &definitions,
+            &tests,
+            &gathering,
+            watch,
+        )?;
+        let evidence = Evidence {
+            gathering,
+            tests,
+            intervals,
+            stability: None,
+            hold_out: None,
+        };
+        let answer = answer::answer(
+            &audit,
+            &individuals,
+            &definitions,
+            Some(&evidence),
+            answer::DELTA,
+        );
+        Ok((evidence, answer))
+    })?
+}
+
+/// From the people to the answer an audit stays within its limit, or is refused before it goes beyond; and
+/// what fits is the same whatever the limit.
+#[test]
+fn a_whole_audit_stays_within_its_limit() {
+    let _alone = ALONE.lock();
+    // Many subgroups; many people, each of their own; many groups.
+    let tables = [
+        (1500, 2, 6, false),
+        (12_000, 2, 3, true),
+        (4000, 5, 4, false),
+    ];
+    let mut all = Vec::new();
+    for (rows, groups, features, apart) in tables {
+        let before = ALLOCATED.current_usage();
+        let population = people(rows, groups, features, apart);
+        let mut outcomes = Vec::new();
+        let mut first: Option<(Evidence, Answer)> = None;
+        for limit in [1_u64, 4, 16, 48, 1024].map(|mib| mib << 20) {
+            ALLOCATED.reset_peak_usage();
+            let made = whole_audit(&population, limit);
+            let taken = (ALLOCATED.peak_usage() - before) as u64;
+            let what = format!("{rows} rows, {groups} groups: {taken} bytes of {limit}");
+            println!("{what}: {:?}", made.as_ref().map(|_| ()));
+            assert!(taken <= limit + BESIDE, "{what}");
+            match made {
+                Ok(made) => {
+                    outcomes.push("made");
+                    let first = first.get_or_insert_with(|| made.clone());
+                    assert_eq!(*first, made, "{what}");
+                }
+                Err(Error::OverBudget { .. }) => {
+                    outcomes.push("no room for evidence");
+                    assert!(taken > limit / 16, "{what}: refused too early");
+                }
+                Err(
+                    Error::ItemsetsTooLarge { .. }
+                    | Error::TooMuchMemory { .. }
+                    | Error::TooManyRows { .. },
+                ) => outcomes.push("no room for the audit"),
+                Err(error) => panic!("{error}"),
+            }
+        }
+        assert_eq!(outcomes.last(), Some(&"made"), "{outcomes:?}");
+        all.extend(outcomes);
+    }
+    for outcome in ["no room for the audit", "no room for evidence"] {
+        assert!(all.contains(&outcome), "{all:?}");
+    }
 }

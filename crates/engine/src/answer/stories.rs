@@ -10,7 +10,7 @@ use super::{Parameters, Why, rounded};
 use crate::audit::{Audit, Individuals};
 use crate::bits::{self, Words};
 use crate::distribution::{Share, Subgroup, Viewpoint};
-use crate::evidence::Evidence;
+use crate::evidence::{Evidence, tests_bytes};
 
 /// One story: a subgroup, the people of it whom no story before it has told of, and what they lack.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -131,9 +131,9 @@ impl ToldGap {
     }
 }
 
-/// The sets of all candidates are kept if they take no more bytes than this; else they are worked out
-/// each time.
-const KEPT_BYTES: usize = 256 << 20;
+/// The sets of all candidates are kept if they take no more bytes than this, and no more than is left; else
+/// they are worked out each time.
+const KEPT_BYTES: u64 = 256 << 20;
 
 /// So many sharper subgroups are kept for a story.
 const SHARPEST: usize = 3;
@@ -197,6 +197,10 @@ impl<'a> Telling<'a> {
     /// One candidate for each set of members of which a predicate passes: the shortest that does.
     fn candidates(&self) -> Vec<Candidate> {
         let bytes = 2 * self.passing.len() * self.individuals.layout.words() * size_of::<u64>();
+        // The rest of the answer takes far less than what the search has given back.
+        let budget = self.individuals.budget;
+        let held = tests_bytes(&self.evidence.tests);
+        let may_take = budget.without(held).left().min(KEPT_BYTES);
         let candidate = |same: &Vec<usize>| {
             let subgroup = shortest(self.audit, same);
             let gap = self.told_gap(subgroup)?;
@@ -205,7 +209,7 @@ impl<'a> Telling<'a> {
                 gap,
                 people: None,
             };
-            if bytes <= KEPT_BYTES {
+            if bytes as u64 <= may_take {
                 candidate.people = Some(self.people(&candidate));
             }
             Some(candidate)

@@ -155,7 +155,7 @@ impl<M: Model + ?Sized> Explaining<'_, M> {
             needed,
             &favourable,
             &self.asking,
-            self.of.options.max_memory,
+            self.of.individuals.budget,
         );
         let mut reached = layout.none();
         for flips in self.of.model.flips(&ask)? {

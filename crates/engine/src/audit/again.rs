@@ -1,7 +1,7 @@
 //! What an audit found, counted again among other people.
 
 use super::run::{Predicted, Run};
-use super::search::{Found, Pairs};
+use super::search::{Found, Pairs, memory_of_pairs};
 use super::{Audit, Individuals, Options};
 use crate::bits::{Layout, PerGroup};
 use crate::error::Error;
@@ -65,9 +65,12 @@ impl Run<'_> {
             changes: found.changes.clone(),
             actions,
         };
+        let memory = memory_of_pairs(&affected.layout, self.budget);
+        let bytes = memory.needed(pairs.len(), pairs.changes.len());
         let counted = Found {
             common,
             action_itemsets: found.sizes.action_itemsets,
+            budget: self.budget.without(bytes),
             pairs,
         };
         let needed = self.needed(&counted, &affected.layout, &items);

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::bits::{self, Layout, Words};
+use crate::budget::Budget;
 use crate::distribution::Subgroup;
 use crate::subgroups::ItemSets;
 
@@ -19,6 +20,8 @@ pub struct Individuals {
     pub(crate) flips: Vec<Words>,
     /// By profile of the population: whether the model favours it.
     pub(crate) favourable: Vec<bool>,
+    /// What people and audit leave of the memory to whatever is made of them.
+    pub(crate) budget: Budget,
 }
 
 /// Members of one group whom the same actions of a subgroup help.
@@ -31,6 +34,11 @@ pub(crate) struct Alike {
 }
 
 impl Individuals {
+    /// What people and audit leave of the memory that the audit may take.
+    pub fn budget(&self) -> Budget {
+        self.budget
+    }
+
     /// Whether the model favours a profile of the population.
     pub fn favours(&self, profile: usize) -> bool {
         self.favourable[profile]

@@ -1,6 +1,7 @@
 //! How an audit is to be made.
 
 use crate::actions::Validity;
+use crate::budget::Budget;
 use crate::decimal::Support;
 use crate::error::Error;
 use crate::flips::Favourable;
@@ -14,7 +15,7 @@ pub struct Options {
     pub(crate) ranges: bool,
     pub(crate) max_length: Option<usize>,
     pub(crate) max_subgroups: usize,
-    pub(crate) max_memory: u64,
+    pub(crate) budget: Budget,
     pub(crate) min_members: u64,
     pub(crate) min_group_size: u64,
     pub(crate) compare: Option<Vec<String>>,
@@ -24,7 +25,7 @@ pub struct Options {
 }
 
 /// How much memory an audit may take unless it is said, in bytes.
-const MAX_MEMORY: u64 = 4 << 30;
+const MAX_MEMORY: Budget = Budget::new(4 << 30);
 
 impl Default for Options {
     fn default() -> Self {
@@ -35,7 +36,7 @@ impl Default for Options {
             ranges: false,
             max_length: None,
             max_subgroups: 1_000_000,
-            max_memory: MAX_MEMORY,
+            budget: MAX_MEMORY,
             min_members: 1,
             min_group_size: 1,
             compare: None,
@@ -95,13 +96,20 @@ impl Options {
 
     /// Fail before the audit needs more than about so many bytes. Default 4 GiB.
     pub fn max_memory(mut self, bytes: u64) -> Self {
-        self.max_memory = bytes;
+        self.budget = Budget::new(bytes);
+        self
+    }
+
+    /// Take no more memory than this leaves: a limit of which something is spoken for before the audit
+    /// starts, such as for the table that its people are read from.
+    pub fn drawing_on(mut self, budget: Budget) -> Self {
+        self.budget = budget;
         self
     }
 
     /// How much memory the audit may take, in bytes.
     pub fn memory(&self) -> u64 {
-        self.max_memory
+        self.budget.limit()
     }
 
     /// Look only for subgroups with at least so many people in each group compared. Default 1.

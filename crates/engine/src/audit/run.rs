@@ -8,6 +8,7 @@ use super::searched::search;
 use super::{Audit, FORMAT, Individuals, Options, Settings, Sizes, WithoutActions};
 use crate::actions::Feasibility;
 use crate::bits::{self, Layout, Words};
+use crate::budget::Budget;
 use crate::distribution::Subgroup;
 use crate::error::Error;
 use crate::flips::{Asking, Counterfactuals, Model};
@@ -42,6 +43,8 @@ pub(super) struct Run<'a> {
     /// What a careful user would want to know of the rules.
     notices: Vec<String>,
     pub(super) options: &'a Options,
+    /// What the people leave of the memory.
+    pub(super) budget: Budget,
     pub(super) watch: Watch<'a>,
 }
 
@@ -69,6 +72,7 @@ impl<'a> Run<'a> {
             feasibility,
             notices,
             options,
+            budget: options.budget.without(population.bytes()),
             watch,
         })
     }
@@ -99,6 +103,7 @@ impl<'a> Run<'a> {
             common,
             action_itemsets,
             pairs,
+            budget,
         } = found;
         let Predicted {
             asking,
@@ -116,7 +121,7 @@ impl<'a> Run<'a> {
             pairs.changes.iter().zip(needed),
             &favourable,
             &asking,
-            self.options.max_memory,
+            budget,
         );
         let flips = model.flips(&ask)?;
 
@@ -155,6 +160,7 @@ impl<'a> Run<'a> {
             items,
             flips,
             favourable,
+            budget,
         };
         Ok((audit, individuals))
     }

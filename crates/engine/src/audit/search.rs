@@ -6,13 +6,27 @@ use super::Options;
 use super::run::Run;
 use crate::actions::{Change, Costs, Matched, Matching, Memory, match_actions};
 use crate::bits::Layout;
+use crate::budget::Budget;
 use crate::decimal::Support;
+use crate::distribution::Count;
 use crate::error::Error;
 use crate::subgroups::{self, ItemSets, Limits, Mined, equality_items};
 use crate::watch::Phase;
 
-/// Bytes that a pair of subgroup and action takes, counts of two groups included.
+/// Bytes that a pair of subgroup and action takes beside the counts of more than two groups.
 const PAIR_BYTES: u64 = 160;
+
+/// What pairs of subgroup and action take.
+pub(super) fn memory_of_pairs(layout: &Layout, budget: Budget) -> Memory {
+    let more_groups = layout.groups().saturating_sub(2);
+    Memory {
+        limit: budget.left(),
+        // For each group, whom the action flips and whom its cost reaches.
+        pair: PAIR_BYTES + 2 * (more_groups * size_of::<Count>()) as u64,
+        // Whom the change is needed for, and whom it flips: a set each.
+        change: 2 * layout.words() as u64 * 8,
+    }
+}
 
 /// The supports that are tried, where one is to be chosen or advised.
 const LADDER: [f64; 15] = [
@@ -45,6 +59,8 @@ pub(super) struct Found {
     pub(super) common: Vec<Mined>,
     pub(super) action_itemsets: usize,
     pub(super) pairs: Pairs,
+    /// What subgroups and actions leave to the stages after the search.
+    pub(super) budget: Budget,
 }
 
 /// Where subgroups and actions are looked for.
@@ -133,13 +149,15 @@ impl Search<'_> {
     fn at(&self, options: &Options, most: usize) -> Result<Found, Error> {
         // One limit for all: what subgroups take is not there for action itemsets, nor for pairs.
         let common = self.common_subgroups(options, most)?;
-        let left = options.max_memory.saturating_sub(Mined::bytes_of(&common));
-        let itemsets = self.action_itemsets(options, left)?;
-        let left = left.saturating_sub(Mined::bytes_of(&itemsets));
+        let budget = self.run.budget.without(Mined::bytes_of(&common));
+        let itemsets = self.action_itemsets(options, budget)?;
+        let left = budget.without(Mined::bytes_of(&itemsets));
+        let (pairs, bytes) = self.pairs(options, &common, &itemsets, left)?;
         Ok(Found {
-            pairs: self.pairs(options, &common, &itemsets, left)?,
+            pairs,
             action_itemsets: itemsets.len(),
             common,
+            budget: budget.without(bytes),
         })
     }
 
@@ -150,8 +168,7 @@ impl Search<'_> {
             max_itemsets: most,
             min_members: options.min_members,
             max_length: options.max_length.unwrap_or(usize::MAX),
-            max_bytes: options.max_memory,
-            memory_limit: options.max_memory,
+            budget: self.run.budget,
         };
         let watch = (Phase::Subgroups, self.run.watch);
         let (layout, items) = (self.layout, self.items);
@@ -167,7 +184,7 @@ impl Search<'_> {
 
     /// The itemsets that are frequent among the unaffected. An action has no more items than its
     /// predicate.
-    fn action_itemsets(&self, options: &Options, left: u64) -> Result<Vec<Mined>, Error> {
+    fn action_itemsets(&self, options: &Options, budget: Budget) -> Result<Vec<Mined>, Error> {
         self.run.watch.tell(Phase::Actions, 0, 0)?;
         let items = equality_items(self.run.population, self.unaffected);
         let limits = Limits {
@@ -175,21 +192,20 @@ impl Search<'_> {
             max_itemsets: options.max_subgroups,
             min_members: 1,
             max_length: options.max_length.unwrap_or(usize::MAX),
-            max_bytes: left,
-            memory_limit: options.max_memory,
+            budget,
         };
         let watch = (Phase::Actions, self.run.watch);
         subgroups::joint(self.unaffected, &items, options.support, limits, watch)
     }
 
-    /// Matches subgroups with actions, and numbers the distinct changes.
+    /// Matches subgroups with actions, and numbers the distinct changes; with the bytes that they take.
     fn pairs(
         &self,
         options: &Options,
         common: &[Mined],
         itemsets: &[Mined],
-        left: u64,
-    ) -> Result<Pairs, Error> {
+        budget: Budget,
+    ) -> Result<(Pairs, u64), Error> {
         let matching = Matching {
             population: self.run.population,
             layout: self.layout,
@@ -197,21 +213,15 @@ impl Search<'_> {
             costs: self.costs,
             feasibility: &self.run.feasibility,
             validity: options.validity,
-            memory: Memory {
-                limit: left,
-                pair: PAIR_BYTES,
-                // Whom the change is needed for, and whom it flips: a set each.
-                change: 2 * self.layout.words() as u64 * 8,
-            },
+            memory: memory_of_pairs(self.layout, budget),
         };
         let too_much = |pairs: usize, changes: usize| Error::TooMuchMemory {
             support: options.support.to_string(),
             subgroups: common.len(),
             itemsets: itemsets.len(),
             pairs,
-            needed_mib: (matching.memory.needed(pairs, changes) + options.max_memory - left)
-                .div_ceil(1 << 20),
-            limit_mib: options.max_memory >> 20,
+            needed_mib: budget.needed_mib(matching.memory.needed(pairs, changes)),
+            limit_mib: budget.limit_mib(),
             fits: None,
         };
         let valid = match match_actions(&matching, common, itemsets, self.run.watch)? {
@@ -237,10 +247,10 @@ impl Search<'_> {
             .collect();
         let pairs = Pairs { changes, actions };
         let needed = matching.memory.needed(pairs.len(), pairs.changes.len());
-        if needed > left {
+        if needed > budget.left() {
             return Err(too_much(pairs.len(), pairs.changes.len()));
         }
-        Ok(pairs)
+        Ok((pairs, needed))
     }
 }
 

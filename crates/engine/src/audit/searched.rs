@@ -7,6 +7,7 @@ use super::search::{Found, Search};
 use super::{Audit, Individuals, Options, Settings};
 use crate::actions::Costs;
 use crate::bits::{self, Words};
+use crate::budget::Budget;
 use crate::distribution::Subgroup;
 use crate::error::Error;
 use crate::flips::{Asking, Counterfactuals, Model};
@@ -106,6 +107,31 @@ impl Searched<'_> {
         self.found.pairs.len()
     }
 
+    /// The groups that are compared.
+    pub fn groups(&self) -> usize {
+        self.predicted.affected.layout.groups()
+    }
+
+    /// What the search leaves of the memory that the audit may take.
+    pub fn budget(&self) -> Budget {
+        self.found.budget
+    }
+
+    /// The letters of all predicates, and those of predicate and change of all pairs: how long what is written
+    /// of them will be.
+    pub fn letters(&self) -> (u64, u64) {
+        let features = self.population.features();
+        let changes = self.found.pairs.changes.iter();
+        let changes: Vec<u64> = changes.map(|c| c.text(features).len() as u64).collect();
+        let pairs = self.found.common.iter().zip(&self.found.pairs.actions);
+        pairs.fold((0, 0), |(predicates, all), (mined, actions)| {
+            let predicate = mined.predicate.text(features).len() as u64;
+            let of_pair = |(change, _): &(u32, f64)| predicate + changes[*change as usize];
+            let of_pairs: u64 = actions.iter().map(of_pair).sum();
+            (predicates + predicate, all + of_pairs)
+        })
+    }
+
     /// How many threads there are to work with.
     pub fn threads(&self) -> usize {
         let threads = self.options.threads;
@@ -140,7 +166,7 @@ impl Searched<'_> {
             (self.found.pairs.changes.iter().step_by(step)).zip(tried().cloned()),
             &self.predicted.favourable,
             &asking,
-            self.options.max_memory,
+            self.found.budget,
         );
         let start = Instant::now();
         model.flips(&ask)?;

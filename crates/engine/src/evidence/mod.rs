@@ -13,6 +13,7 @@
 mod family;
 mod hold_out;
 mod intervals;
+mod memory;
 mod pairs;
 mod permutation;
 mod stability;
@@ -26,6 +27,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::hold_out::{HoldOutPlan, HoldOutResult};
 pub use self::intervals::{clopper_pearson, intervals_of_first};
+pub(crate) use self::memory::tests_bytes;
 pub use self::pairs::PairTested;
 pub use self::stability::StabilityAnalysis;
 pub use self::testing::test;
@@ -278,6 +280,13 @@ pub struct Interval {
     pub high: f64,
 }
 
+impl Interval {
+    /// Whether a number lies within it.
+    pub fn holds(&self, number: f64) -> bool {
+        self.low <= number && number <= self.high
+    }
+}
+
 /// Two intervals from the same resamples, both at 1 − α.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BootstrapIntervals {
@@ -286,6 +295,13 @@ pub struct BootstrapIntervals {
     /// The bias-corrected and accelerated interval; none where it is not defined, such as for a
     /// value that is infinite or that no resample moves, nor where what is compared moves in steps.
     pub bca: Option<Interval>,
+}
+
+impl BootstrapIntervals {
+    /// The one to look at: BCa where it is defined.
+    pub fn best(&self) -> Interval {
+        self.bca.unwrap_or(self.percentile)
+    }
 }
 
 /// Bootstrap intervals of one finding: members resampled inside each group.

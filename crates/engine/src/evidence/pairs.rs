@@ -11,6 +11,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::family::{Member, step_down};
+use super::memory::PValues;
 use super::testing::{Family, Found, Testing};
 use super::{Evidence, Source, Tests};
 use crate::audit::Audit;
@@ -121,6 +122,7 @@ impl Testing<'_> {
         audit: &Audit,
         families: &[Family],
         tests: &mut [Tests],
+        mut p_values: PValues,
         watch: Watch<'_>,
     ) -> Result<(), Error> {
         let passes = |d: usize, subgroup: usize| {
@@ -141,10 +143,17 @@ impl Testing<'_> {
             let done = round * AT_ONCE;
             watch.tell(Phase::Evidence, done as u64, passing.len() as u64)?;
             let kept = vec![family.kept; tests.len()];
+            let tested = (done + subgroups.len(), passing.len());
+            p_values.before(families.iter().chain([&family]), tested);
             let found: Vec<Vec<(FoundPair, Found)>> = subgroups
                 .par_iter()
-                .map(|&subgroup| self.pairs_of(audit, subgroup, &|d| passes(d, subgroup), &kept))
-                .collect();
+                .map(|&subgroup| {
+                    let wanted = |d| passes(d, subgroup);
+                    let found = self.pairs_of(audit, subgroup, &wanted, &kept);
+                    p_values.take(found.iter().map(|(_, found)| found))?;
+                    Ok(found)
+                })
+                .collect::<Result<_, Error>>()?;
             for (pair, found) in found.into_iter().flatten() {
                 pairs.push(pair);
                 family.found.push(Some(found));

@@ -11,8 +11,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rayon::prelude::*;
 
 use super::family::{Member, cut_off, false_discovery, step_down};
+use super::memory::PValues;
 use super::permutation::{LANES, Permutations};
-use super::tails::{Tails, descending};
+use super::tails::{Greatest, Step, Tails, step_of};
 use super::{Gathering, Source, Tested, Tests};
 use crate::audit::{Audit, Individuals};
 use crate::chance::{Factorials, Fisher, Hypergeometric, Stream};
@@ -23,7 +24,7 @@ use crate::watch::{Phase, Watch};
 
 /// Of each family, at most so many p-values of permutations are kept, the smallest ones: enough to
 /// tell what is rare among all of them, and few enough to fit in memory.
-const KEPT: usize = 1_000_000;
+pub(super) const KEPT: usize = 1_000_000;
 
 /// About so many p-values of a family come in before it is seen whether they are too many.
 const AT_ONCE: f64 = 500_000.0;
@@ -46,15 +47,18 @@ pub fn test(
     if people.is_some_and(|people| u32::try_from(people).is_err()) {
         return Err(Error::TooManyToPermute(people.unwrap_or_default()));
     }
+    // All of them if they are few; but what is above α cannot pass, whatever the others are.
+    let share = (KEPT / 2) as f64 / (total.max(1) as f64 * gathering.shuffles.max(1) as f64);
+    let kept = share.max(gathering.alpha).min(1.0);
+    let expected = kept * gathering.shuffles as f64;
+    let at_once = (AT_ONCE / expected.max(1.0)).clamp(8.0, 512.0) as usize;
+    let mut p_values = PValues::new(audit, individuals, definitions.len(), gathering)?;
     let testing = Testing {
         individuals,
         definitions,
         gathering,
         factorials: Factorials::up_to(people.unwrap_or(0)),
     };
-    // All of them if they are few; but what is above α cannot pass, whatever the others are.
-    let share = (KEPT / 2) as f64 / (total.max(1) as f64 * gathering.shuffles.max(1) as f64);
-    let kept = share.max(gathering.alpha).min(1.0);
     let mut families: Vec<Family> = definitions
         .iter()
         .map(|_| Family {
@@ -62,14 +66,15 @@ pub fn test(
             kept,
         })
         .collect();
-    let expected = kept * gathering.shuffles as f64;
-    let at_once = (AT_ONCE / expected.max(1.0)).clamp(8.0, 512.0) as usize;
     for subgroups in audit.subgroups.chunks(at_once) {
         let kept: Vec<f64> = families.iter().map(|family| family.kept).collect();
+        let tested = families.first().map_or(0, |family| family.found.len()) + subgroups.len();
+        p_values.before(families.iter(), (tested, audit.subgroups.len()));
         let found: Vec<Vec<Option<Found>>> = subgroups
             .par_iter()
             .map(|subgroup| {
                 let found = testing.subgroup(subgroup, None, &|_| true, &kept);
+                p_values.take(found.iter().flatten())?;
                 let done = done.fetch_add(1, Ordering::Relaxed) + 1;
                 watch.tell(Phase::Evidence, done, total)?;
                 Ok(found)
@@ -84,7 +89,7 @@ pub fn test(
     }
     let mut tests = testing.families(&families);
     if audit.groups.len() > 2 {
-        testing.add_pairs(audit, &families, &mut tests, watch)?;
+        testing.add_pairs(audit, &families, &mut tests, p_values, watch)?;
     }
     Ok(tests)
 }
@@ -109,6 +114,7 @@ impl Family {
         self.kept = middle * (1.0 - 1e-6);
         for found in self.found.iter_mut().flatten() {
             found.member.permuted.retain(|&(_, p)| p <= self.kept);
+            found.member.permuted.shrink_to_fit();
         }
     }
 }
@@ -142,6 +148,8 @@ enum Plan<'a> {
     },
     /// By scoring each permutation.
     Permutations,
+    /// As by permutations, but the score is 0 in each of them, and none is made.
+    Never,
     /// Not at all: it is not wanted, or a count that is needed was suppressed.
     Nothing,
 }
@@ -158,17 +166,17 @@ impl Testing<'_> {
     ) -> Vec<Option<Found>> {
         let mut permutations = Permutations::new(self.individuals, subgroup, pair);
         let totals = permutations.totals.clone();
+        let pooled = Pooled::new(subgroup, &totals, &self.factorials);
         let plans: Vec<Plan<'_>> = self
             .definitions
             .iter()
             .enumerate()
             .map(|(d, definition)| match wanted(d) {
-                true => self.plan(definition.as_ref(), subgroup, &totals),
+                true => self.plan(definition.as_ref(), subgroup, &totals, &pooled),
                 false => Plan::Nothing,
             })
             .collect();
         let drawn = self.drawn(&plans, &mut permutations, subgroup);
-        let pooled = Pooled::new(subgroup, &totals, &self.factorials);
         let plans = plans.iter().zip(self.definitions).zip(drawn);
         plans
             .zip(kept)
@@ -180,7 +188,7 @@ impl Testing<'_> {
                     found.member.permuted = keep(drawn.iter().map(|drawn| drawn.score), kept);
                     Some(found)
                 }
-                Plan::Permutations => {
+                Plan::Permutations | Plan::Never => {
                     let found = definition.statistic(subgroup)?;
                     let mut found =
                         self.by_permutations(definition.as_ref(), &pooled, found, drawn, kept);
@@ -202,12 +210,15 @@ impl Testing<'_> {
     ) -> Vec<Vec<Statistic>> {
         let mut counts = vec![0; permutations.totals.len() * subgroup.groups()];
         let mut scratch = subgroup.clone();
-        let mut drawn: Vec<Vec<Statistic>> = plans
-            .iter()
-            .map(|_| Vec::with_capacity(self.gathering.shuffles))
-            .collect();
+        let nothing = Statistic::of_score(0.0);
+        let shuffles = self.gathering.shuffles;
+        let none_yet = |plan: &Plan<'_>| match plan {
+            Plan::Never => vec![nothing; shuffles],
+            _ => Vec::with_capacity(shuffles),
+        };
+        let mut drawn: Vec<Vec<Statistic>> = plans.iter().map(none_yet).collect();
         let stream = Stream::new(self.gathering.seed);
-        for permutation in 0..self.gathering.shuffles {
+        for permutation in 0..shuffles {
             let lane = permutation % LANES;
             if lane == 0 {
                 permutations.permute(stream, permutation as u64);
@@ -224,19 +235,27 @@ impl Testing<'_> {
                     }
                     Plan::Permutations => {
                         // Counts of a permutation are all known.
-                        let nothing = Statistic::of_score(0.0);
                         drawn.push(definition.statistic(&scratch).unwrap_or(nothing));
                     }
-                    Plan::Nothing => {}
+                    Plan::Never | Plan::Nothing => {}
                 }
             }
         }
         drawn
     }
 
-    fn plan(&self, definition: &dyn Definition, subgroup: &Subgroup, totals: &[u64]) -> Plan<'_> {
+    fn plan(
+        &self,
+        definition: &dyn Definition,
+        subgroup: &Subgroup,
+        totals: &[u64],
+        pooled: &Pooled<'_>,
+    ) -> Plan<'_> {
         if definition.assess(subgroup).is_none() {
             return Plan::Nothing;
+        }
+        if !definition.could_differ(pooled) {
+            return Plan::Never;
         }
         let [first, second] = *subgroup.members else {
             return Plan::Permutations;
@@ -303,26 +322,22 @@ impl Testing<'_> {
         drawn: Vec<Statistic>,
         kept: f64,
     ) -> Found {
-        // What was found counts as one of the permutations.
-        let all = descending(drawn.iter().copied().chain([found]).collect());
         let tails = Tails::new(definition, pooled, self.gathering.shuffles);
-        let mut steps = tails.steps(&all);
+        let alpha = self.gathering.alpha;
+        let greatest = Greatest::of(&drawn, tails.looked_at(kept.max(alpha)));
+        let mut steps = tails.steps(&greatest, found);
         tails.scale(&mut steps);
-        let of = |statistic: Statistic| {
-            let step = steps.partition_point(|step| !statistic.reaches(step.least));
-            &steps[step.min(steps.len() - 1)]
-        };
-        let permuted = keep(drawn.iter().map(|&drawn| of(drawn).scale), kept);
-        let step = of(found);
+        let permuted = keep_up_to(&steps, &drawn, kept);
+        let (reached, scale) = tails.place(&steps, &drawn, found);
         let (p, source) = match found.score > 0.0 {
-            true => tails.p(found, step.reached),
+            true => tails.p(found, reached),
             false => (1.0, Source::Permutations),
         };
-        let least = tails.least(drawn, self.gathering.alpha);
+        let least = tails.least(&greatest, alpha);
         Found {
             member: Member {
                 p,
-                scale: step.scale,
+                scale,
                 permuted,
                 could_pass: least.is_some(),
             },
@@ -392,7 +407,23 @@ impl Testing<'_> {
 
 /// The p-values of permutations up to `kept`, with the number of the permutation.
 fn keep(permuted: impl Iterator<Item = f64>, kept: f64) -> Vec<(u32, f64)> {
-    (0..).zip(permuted).filter(|&(_, p)| p <= kept).collect()
+    let mut few: Vec<(u32, f64)> = (0..).zip(permuted).filter(|&(_, p)| p <= kept).collect();
+    few.shrink_to_fit();
+    few
+}
+
+/// The same for what was drawn, by the steps it stands on.
+fn keep_up_to(steps: &[Step], drawn: &[Statistic], kept: f64) -> Vec<(u32, f64)> {
+    // Steps grow likelier one by one: most of what was drawn is beyond the last that is kept.
+    let few = &steps[..steps.partition_point(|step| step.scale <= kept)];
+    let Some(last) = few.last() else {
+        return Vec::new();
+    };
+    let numbered = (0..).zip(drawn);
+    numbered
+        .filter(|(_, drawn)| drawn.reaches(last.least))
+        .map(|(permutation, &drawn)| (permutation, step_of(few, drawn).scale))
+        .collect()
 }
 
 /// The smallest score from which on all pass at α. A gap in favour of one group may pass where a

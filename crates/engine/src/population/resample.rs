@@ -9,6 +9,12 @@ use super::Population;
 use crate::chance::{Resampler, Stream, sample_without_replacement};
 use crate::rows::Rows;
 
+/// Draws so many rows of several kinds without replacement: how many of each kind, of which so many are
+/// there. The same seed and the same purpose draw the same.
+pub fn draw(kinds: &[u64], taken: u64, seed: u64, purpose: &str) -> Vec<u64> {
+    sample_without_replacement(kinds, taken, Stream::new(seed).named(purpose))
+}
+
 impl Population {
     /// A bootstrap sample of the population: its people drawn with replacement inside each group, so
     /// that every group keeps its size. The same seed draws the same people.

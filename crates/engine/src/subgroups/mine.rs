@@ -10,6 +10,7 @@ use rayon::prelude::*;
 
 use super::{Item, ItemSets, Predicate};
 use crate::bits::{self, Layout, PerGroup, Words};
+use crate::budget::Budget;
 use crate::decimal::Support;
 use crate::error::Error;
 use crate::watch::{Phase, Watch};
@@ -23,9 +24,8 @@ pub(crate) struct Limits {
     pub(crate) min_members: u64,
     /// The most items of an itemset.
     pub(crate) max_length: usize,
-    /// The memory that they may take, in bytes, and the limit that this is what is left of.
-    pub(crate) max_bytes: u64,
-    pub(crate) memory_limit: u64,
+    /// The memory that they may take is what is left of this.
+    pub(crate) budget: Budget,
 }
 
 /// One frequent itemset.
@@ -161,7 +161,7 @@ impl Search<'_> {
         let branch = &class[i];
         path.push(branch.item);
         let bytes = Mined::bytes(path.len(), self.needed.len());
-        if self.bytes.fetch_add(bytes, Ordering::Relaxed) + bytes > self.limits.max_bytes {
+        if self.bytes.fetch_add(bytes, Ordering::Relaxed) + bytes > self.limits.budget.left() {
             return false;
         }
         mined.push(Mined {
@@ -197,15 +197,13 @@ impl Search<'_> {
     fn too_many(&self, support: Support) -> Error {
         let limit = self.limits.max_itemsets;
         let bytes = self.bytes.load(Ordering::Relaxed);
-        if bytes > self.limits.max_bytes {
-            // What others hold of the limit is needed too.
-            let held = self.limits.memory_limit - self.limits.max_bytes;
+        if bytes > self.limits.budget.left() {
             return Error::ItemsetsTooLarge {
                 what: self.limits.what,
                 support: support.to_string(),
                 found: self.found.load(Ordering::Relaxed),
-                needed_mib: (bytes + held).div_ceil(1 << 20),
-                limit_mib: self.limits.memory_limit >> 20,
+                needed_mib: self.limits.budget.needed_mib(bytes),
+                limit_mib: self.limits.budget.limit_mib(),
                 fits: None,
             };
         }

@@ -14,7 +14,9 @@ use rayon::prelude::*;
 
 use self::bootstrap::Resampled;
 pub use self::shares::clopper_pearson;
-use super::{BootstrapIntervals, FindingIntervals, Gathering, Interval, Tests, detailed_findings};
+use super::{
+    BootstrapIntervals, FindingIntervals, Gathering, Interval, Tests, detailed_findings, memory,
+};
 use crate::audit::{Alike, Audit, Individuals};
 use crate::chance::{Resampler, Stream};
 use crate::definitions::{Assessment, Definition};
@@ -41,6 +43,8 @@ pub fn intervals_of_first(
             first.map(|ranked| (definition.as_ref(), ranked.subgroup))
         })
         .collect();
+    let subgroups = findings.iter().map(|&(_, subgroup)| subgroup);
+    memory::check_intervals(audit, individuals, tests, subgroups, gathering)?;
     let (done, total) = (AtomicUsize::new(0), findings.len() as u64);
     watch.tell(Phase::Evidence, 0, total)?;
     let found: Vec<Option<FindingIntervals>> = findings
