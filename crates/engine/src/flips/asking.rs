@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use arrow_array::RecordBatch;
 use rayon::prelude::*;
 
 use super::{Favourable, Model};
@@ -45,18 +46,29 @@ impl<'a> Asking<'a> {
         maker: &BatchMaker,
         rows: &[&[u32]],
     ) -> Result<Vec<bool>, Error> {
-        let batches: Vec<&[&[u32]]> = rows.chunks(self.batch_rows).collect();
-        let predict = |rows: &&[&[u32]]| -> Result<Vec<bool>, Error> {
-            let batch = maker.batch(rows.iter().copied());
-            self.asked.fetch_add(rows.len() as u64, Ordering::Relaxed);
-            Ok(self.favourable.read(&model.predict(&batch)?, rows.len())?)
+        let batches = rows.chunks(self.batch_rows);
+        let batches: Vec<RecordBatch> = batches
+            .map(|rows| maker.batch(rows.iter().copied()))
+            .collect();
+        Ok(self.predict_batches(model, &batches)?.concat())
+    }
+
+    /// Whether each row of each batch is predicted favourable.
+    pub(super) fn predict_batches<M: Model + ?Sized>(
+        &self,
+        model: &M,
+        batches: &[RecordBatch],
+    ) -> Result<Vec<Vec<bool>>, Error> {
+        let predict = |batch: &RecordBatch| -> Result<Vec<bool>, Error> {
+            let rows = batch.num_rows();
+            self.asked.fetch_add(rows as u64, Ordering::Relaxed);
+            Ok(self.favourable.read(&model.predict(batch)?, rows)?)
         };
-        let answers: Vec<Vec<bool>> = if model.concurrency() > 1 {
-            batches.par_iter().map(predict).collect::<Result<_, _>>()?
+        if model.concurrency() > 1 {
+            batches.par_iter().map(predict).collect()
         } else {
-            batches.iter().map(predict).collect::<Result<_, _>>()?
-        };
-        Ok(answers.concat())
+            batches.iter().map(predict).collect()
+        }
     }
 
     /// Whether each profile of the population is predicted favourable.

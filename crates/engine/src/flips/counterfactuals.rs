@@ -2,14 +2,16 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::sync::mpsc::sync_channel;
 
+use super::building::{Answers, Builder, Handed};
 use super::moves::{Target, Targets};
 use super::{Asking, Model};
 use crate::actions::Change;
 use crate::bits::{self, Layout, Words};
+use crate::budget::Budget;
 use crate::error::Error;
-use crate::population::{BatchMaker, Column, Population};
-use crate::rows::Rows;
+use crate::population::{Column, Population};
 use crate::watch::Phase;
 
 /// Everything that a model needs to tell whom each change helps.
@@ -18,19 +20,18 @@ use crate::watch::Phase;
 /// a list of value codes, one a column; [`Column::values`] has the values behind them.
 #[derive(Debug)]
 pub struct Counterfactuals<'a> {
-    population: &'a Population,
+    pub(super) population: &'a Population,
     layout: &'a Layout,
     /// The population's columns, with the values that moves into bins added.
     columns: Cow<'a, [Column]>,
     targets: Vec<(usize, Target)>,
     changes: Vec<Question>,
-    favourable: &'a [bool],
+    /// How many pairs of a change and a position are to be decided.
+    pub(super) decisions: usize,
+    pub(super) favourable: &'a [bool],
     asking: &'a Asking<'a>,
-    max_memory: u64,
+    pub(super) budget: Budget,
 }
-
-/// Bytes that the look-up of a row takes beyond its codes.
-const ROW_BYTES: u64 = 16;
 
 /// One change: where it leads, by places in `targets`, and for whom that must be known.
 #[derive(Debug)]
@@ -62,13 +63,13 @@ impl<'a> Counterfactuals<'a> {
         changes: impl Iterator<Item = (&'a Change, Words)>,
         favourable: &'a [bool],
         asking: &'a Asking<'a>,
-        max_memory: u64,
+        budget: Budget,
     ) -> Self {
         let mut makers: HashMap<usize, Targets<'_>> = HashMap::new();
         let mut known = HashMap::new();
         let mut columns = Cow::Borrowed(population.columns());
         let mut targets = Vec::new();
-        let changes = changes
+        let changes: Vec<Question> = changes
             .map(|(change, needed)| {
                 let of_change = change.assignments().iter().map(|a| {
                     *known.entry(*a).or_insert_with(|| {
@@ -91,10 +92,11 @@ impl<'a> Counterfactuals<'a> {
             layout,
             columns,
             targets,
+            decisions: changes.iter().map(|c| bits::len(&c.needed)).sum(),
             changes,
             favourable,
             asking,
-            max_memory,
+            budget,
         }
     }
 
@@ -115,9 +117,13 @@ impl<'a> Counterfactuals<'a> {
 
     /// Where a change leads, column by column.
     pub fn assigned(&self, change: usize) -> impl Iterator<Item = Assigned<'_>> {
-        self.changes[change].targets.iter().map(|&target| Assigned {
-            column: self.targets[target].0,
-            target: &self.targets[target].1,
+        let targets = self.changes[change].targets.iter();
+        targets.map(|&target| {
+            let (column, target) = &self.targets[target];
+            Assigned {
+                column: *column,
+                target,
+            }
         })
     }
 
@@ -153,94 +159,73 @@ impl<'a> Counterfactuals<'a> {
             .tell(Phase::Flips, done as u64, self.changes.len() as u64)
     }
 
-    /// Decides all changes by asking the model for each distinct row that is not known yet, once.
+    /// The columns, by place, that some change assigns.
+    pub(super) fn changed_columns(&self) -> Vec<bool> {
+        let mut changed = vec![false; self.columns.len()];
+        for (column, _) in &self.targets {
+            changed[*column] = true;
+        }
+        changed
+    }
+
+    /// The positions for which a change must be decided, as a set.
+    pub(super) fn needed_words(&self, change: usize) -> &[u64] {
+        &self.changes[change].needed
+    }
+
+    /// About how many changes are decided once so many decisions are made.
+    pub(super) fn changes_done(&self, decided: u64) -> usize {
+        let share = decided as f64 / self.decisions.max(1) as f64;
+        (share * self.changes.len() as f64) as usize
+    }
+
+    /// How many rows make a batch, unless fewer fit.
+    pub(super) fn batch_rows(&self) -> usize {
+        self.asking.batch_rows
+    }
+
+    /// Decides all changes by asking the model for each distinct row that is not known yet, once. Where
+    /// there is a second thread, the next rows are built while the model answers.
     pub(super) fn each_row_once<M: Model + ?Sized>(&self, model: &M) -> Result<Vec<Words>, Error> {
-        let mut asker = Asker {
-            maker: BatchMaker::new(self.population.schema(), &self.columns),
-            // The population's own rows are known: nobody is asked for them again.
-            rows: self.population.rows().clone(),
-            known: self.favourable.iter().map(|&f| Some(f)).collect(),
-            unknown: Vec::new(),
-            waiting: Vec::new(),
-            flips: vec![self.layout.none(); self.changes.len()],
-        };
-        let at_a_time = self.asking.rows_at_a_time(model);
-        let mut row = vec![0; self.columns.len()];
         self.tell(0)?;
-        for change in 0..self.changes.len() {
-            let assigned: Vec<Assigned<'_>> = self.assigned(change).collect();
-            for position in self.needed(change) {
-                row.copy_from_slice(self.row(position));
-                for assigned in &assigned {
-                    row[assigned.column] = assigned.value(row[assigned.column]);
-                }
-                asker.look_up(&row, change, position);
-                if asker.unknown.len() == at_a_time {
-                    asker.ask(self.asking, model)?;
-                    self.tell(change)?;
-                    self.check_memory(asker.rows.len(), change)?;
-                }
+        let builder = Builder::new(self, model.concurrency().max(1));
+        let mut answers = Answers::new(self);
+        let mut take = |handed: Handed| {
+            for favourable in self.asking.predict_batches(model, &handed.batches)? {
+                answers.add(&favourable);
             }
+            answers.decide(&handed.waiting);
+            self.tell(self.changes_done(handed.decided))
+        };
+        if rayon::current_num_threads() < 2 {
+            builder.build(&mut take)?;
+        } else {
+            ahead(builder, &mut take)?;
         }
-        asker.ask(self.asking, model)?;
         self.tell(self.changes.len())?;
-        Ok(asker.flips)
+        Ok(answers.flips)
     }
 }
 
-impl Counterfactuals<'_> {
-    fn check_memory(&self, rows: usize, change: usize) -> Result<(), Error> {
-        let row_bytes = self.columns.len() as u64 * 4 + ROW_BYTES;
-        if rows as u64 * row_bytes <= self.max_memory {
-            return Ok(());
-        }
-        Err(Error::TooManyRows {
-            rows,
-            limit_mib: self.max_memory >> 20,
-            changes_left: self.changes.len() - change,
-            changes: self.changes.len(),
-        })
-    }
-}
-
-/// What is known of rows, and what waits to be asked.
-struct Asker {
-    maker: BatchMaker,
-    rows: Rows,
-    /// By row: the prediction, once there is one.
-    known: Vec<Option<bool>>,
-    /// Rows to be asked.
-    unknown: Vec<usize>,
-    /// (row, change, position) that wait for those.
-    waiting: Vec<(usize, usize, usize)>,
-    flips: Vec<Words>,
-}
-
-impl Asker {
-    fn look_up(&mut self, row: &[u32], change: usize, position: usize) {
-        let (row, new) = self.rows.insert(row);
-        if new {
-            self.known.push(None);
-            self.unknown.push(row);
-        }
-        match self.known[row] {
-            Some(true) => bits::insert(&mut self.flips[change], position),
-            Some(false) => {}
-            None => self.waiting.push((row, change, position)),
-        }
-    }
-
-    fn ask<M: Model + ?Sized>(&mut self, asking: &Asking<'_>, model: &M) -> Result<(), Error> {
-        let rows: Vec<&[u32]> = self.unknown.iter().map(|&row| self.rows.row(row)).collect();
-        let favourable = asking.predict(model, &self.maker, &rows)?;
-        for (row, favourable) in self.unknown.drain(..).zip(favourable) {
-            self.known[row] = Some(favourable);
-        }
-        for (row, change, position) in self.waiting.drain(..) {
-            if self.known[row] == Some(true) {
-                bits::insert(&mut self.flips[change], position);
-            }
-        }
-        Ok(())
-    }
+/// Builds on a thread of its own what this one takes, one hand-over ahead.
+fn ahead(
+    builder: Builder<'_>,
+    take: &mut dyn FnMut(Handed) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let (send, receive) = sync_channel(0);
+    std::thread::scope(|scope| {
+        let building = scope.spawn(move || {
+            // Nobody takes any more after a failure, which is then told instead of this.
+            let mut hand = |handed| {
+                send.send(handed)
+                    .map_err(|_| Error::Cancelled(Phase::Flips))
+            };
+            builder.build(&mut hand)
+        });
+        let taken = receive.iter().try_for_each(take);
+        drop(receive);
+        let built = building.join();
+        taken?;
+        built.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
 }

@@ -5,9 +5,12 @@
 //! answers are kept as a set of profiles; all subgroups read the same sets.
 
 mod asking;
+mod building;
 mod counterfactuals;
 mod model;
 mod moves;
+mod packing;
+mod parts;
 
 pub(crate) use self::asking::Asking;
 pub use self::counterfactuals::{Assigned, Counterfactuals};

@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use arrow_array::{ArrayRef, BooleanArray, Date32Array, NullArray, RecordBatch};
 use facts_engine::flips::{Favourable, FnModel, Model, ModelError};
-use facts_engine::population::Feature;
-use facts_engine::{Options, Watch, audit};
+use facts_engine::population::{Edges, Feature};
+use facts_engine::{Audit, Error, Options, Watch, audit};
 
 use super::{
     declared, favours_bosses, floats, integers, misjudged, misjudged_with, spoiled, table, texts,
@@ -109,11 +109,10 @@ fn models_that_answer_nonsense_later() {
     );
 }
 
-/// Few pairs, but a thousand people who differ in something that the audit does not speak of.
-#[test]
-fn too_many_counterfactual_rows() {
+/// A thousand people who all have another number, and the model's answer hangs on the job.
+fn numbered() -> RecordBatch {
     let rows = 1000;
-    let table = table(vec![
+    table(vec![
         ("number", integers(0..rows)),
         (
             "job",
@@ -123,24 +122,69 @@ fn too_many_counterfactual_rows() {
             "sex",
             texts((0..rows).map(|i| if i % 3 == 0 { "f" } else { "m" })),
         ),
-    ]);
+    ])
+}
+
+/// People who differ in something that no change assigns never come to the same row: they are looked at a few
+/// at a time, in as little memory as there is.
+#[test]
+fn rows_of_people_who_stay_apart_are_not_kept() {
     let population = declared(Feature::categorical("job"))
         .context("number")
-        .read([table])
+        .read([numbered()])
         .unwrap();
     let with = |options: Options| audit(&population, &favours_bosses(), &options, Watch::nobody());
-    let options = Options::new().threads(1).batch_rows(100);
-    assert_eq!(
-        with(options.clone())
-            .unwrap()
-            .sizes
-            .counterfactual_rows_asked,
-        750
-    );
-    // A row takes 28 bytes, and the people themselves are a thousand rows.
-    let error = with(options.max_memory(32_000)).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "1200 distinct counterfactual rows fill the 0 MiB allowed, and 1 of 1 changes are still to be decided; raise the memory limit or the support"
-    );
+    let options = Options::new().batch_rows(100);
+    let whole = with(options.clone()).unwrap();
+    assert_eq!(whole.sizes.counterfactual_rows_asked, 750);
+    for threads in [1, 2] {
+        // With more and more memory: first the subgroups do not fit, then all does.
+        let little = in_little_memory(|limit| {
+            let options = options.clone().threads(threads);
+            with(options.max_memory(limit))
+        });
+        let little = little.last().unwrap().as_ref().unwrap();
+        assert_eq!(little.sizes.counterfactual_rows_asked, 750);
+        assert_eq!(
+            serde_json::to_string(&little.subgroups).unwrap(),
+            serde_json::to_string(&whole.subgroups).unwrap()
+        );
+    }
+}
+
+/// What comes of an audit with more and more memory, up to the first time that all fits.
+fn in_little_memory(audit: impl Fn(u64) -> Result<Audit, Error>) -> Vec<Result<Audit, Error>> {
+    let mut all = Vec::new();
+    for limit in 1..1000 {
+        all.push(audit(limit << 12));
+        if all.last().is_some_and(Result::is_ok) {
+            break;
+        }
+    }
+    all
+}
+
+/// Where actions move the number too, everybody of a group may come to the row of everybody else.
+#[test]
+fn too_many_counterfactual_rows() {
+    let population = declared(Feature::categorical("job"))
+        .feature(Feature::binned("number", Edges::EqualWidth(2)))
+        .read([numbered()])
+        .unwrap();
+    let with = |options: Options| audit(&population, &favours_bosses(), &options, Watch::nobody());
+    for threads in [1, 2] {
+        let options = Options::new().threads(threads).batch_rows(100);
+        // First the subgroups do not fit, then the rows do not, then all does.
+        let all = in_little_memory(|limit| with(options.clone().max_memory(limit)));
+        assert!(all.last().unwrap().is_ok());
+        let too_many = all.iter().find_map(|found| match found {
+            Err(error @ Error::TooManyRows { .. }) => Some(error.to_string()),
+            _ => None,
+        });
+        let text = too_many.unwrap();
+        assert!(
+            text.contains("distinct counterfactual rows fill the 0 MiB allowed, and "),
+            "{text}"
+        );
+    }
 }
