@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, RecordBatch, UInt32Array};
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, UInt32Array};
 use arrow_schema::SchemaRef;
 
 use super::column::Column;
 
 /// Builds record batches from rows of value codes.
+#[derive(Debug)]
 pub(crate) struct BatchMaker {
     schema: SchemaRef,
     values: Vec<ArrayRef>,
@@ -30,12 +31,18 @@ impl BatchMaker {
                 column.push(code);
             }
         }
+        self.of_codes(codes, length)
+    }
+
+    /// The batch of so many rows whose codes are given column by column.
+    pub(crate) fn of_codes(&self, codes: Vec<Vec<u32>>, rows: usize) -> RecordBatch {
         let columns = self.values.iter().zip(codes).map(|(values, codes)| {
             let indices = UInt32Array::from(codes);
             // Every code was handed out by the column whose values these are.
             arrow_select::take::take(values.as_ref(), &indices, None).expect("codes are in range")
         });
-        RecordBatch::try_new(Arc::clone(&self.schema), columns.collect())
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        RecordBatch::try_new_with_options(Arc::clone(&self.schema), columns.collect(), &options)
             .expect("columns have the schema's types and one length")
     }
 }

@@ -94,13 +94,18 @@ impl Cut {
         Ok(Self { edges, levels })
     }
 
+    /// The edges, ascending.
+    pub(super) fn edges(&self) -> &[f64] {
+        &self.edges
+    }
+
     /// The bins as levels, lowest first.
     pub(crate) fn levels(&self) -> &[Level] {
         &self.levels
     }
 
     /// The bin a number falls into.
-    fn bin(&self, number: f64) -> Option<usize> {
+    pub(super) fn bin(&self, number: f64) -> Option<usize> {
         let last = self.edges.len() - 1;
         if number < self.edges[0] || number > self.edges[last] {
             return None;

@@ -313,6 +313,11 @@ impl Feature {
     }
 
     /// The same feature with levels of another kind.
+    /// The values that stand for "missing".
+    pub fn codes_for_missing(&self) -> &[String] {
+        &self.missing_codes
+    }
+
     pub(crate) fn with_kind(mut self, kind: Kind) -> Self {
         self.kind = kind;
         self

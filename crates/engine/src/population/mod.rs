@@ -12,7 +12,9 @@ mod column;
 mod declare;
 mod groups;
 mod levels;
+mod numbers;
 mod order;
+mod placed;
 mod reading;
 mod resample;
 mod shared;
@@ -34,10 +36,13 @@ pub use self::declare::{
     Protected, Rules, Step, TransitionRule, View,
 };
 pub use self::levels::{Level, Levels};
+pub use self::numbers::Numbers;
+pub use self::placed::PlacedBins;
 pub use self::reading::RowProfiles;
+pub use self::resample::draw;
 pub use self::shared::Shared;
 pub use self::table::{EncodedColumn, Table};
-pub use self::table_reader::TableReader;
+pub use self::table_reader::{Sampled, TableReader};
 use crate::rows::Rows;
 
 /// What was read and what was left out.
@@ -141,8 +146,12 @@ impl Population {
         self.typical[feature][level as usize]
     }
 
-    pub(crate) fn rows(&self) -> &Rows {
-        &self.profiles
+    /// About how much memory the population takes.
+    pub(crate) fn bytes(&self) -> u64 {
+        let values: usize = self.columns.iter().map(Column::bytes).sum();
+        let levels: usize = self.levels_of.iter().map(Vec::capacity).sum();
+        let of_profile = 8 * self.people.capacity() + 4 * self.group_of.capacity();
+        (values + self.profiles.bytes() + of_profile + 4 * levels) as u64
     }
 
     /// The schema of the batches that a model is given.

@@ -18,7 +18,8 @@ use super::bins::Cut;
 use super::column::{Column, Value};
 use super::declare::Bins;
 use super::order::rows_in_order;
-use super::table_reader::TableReader;
+use super::placed::PlacedBins;
+use super::table_reader::{Sampled, TableReader};
 use crate::error::Error;
 use crate::rows::Rows;
 
@@ -36,6 +37,12 @@ pub struct Table {
     /// The distinct row that each row is; none if nobody asked for the order of rows.
     pub(super) order: Option<Vec<u32>>,
     pub(super) rows: usize,
+    /// How many rows were read, before any were left out.
+    pub(super) rows_read: usize,
+    /// What is known of a table that was too large, of which these rows are the first.
+    pub(super) sampled: Option<Arc<Sampled>>,
+    /// The bins in the place of whose numbers there is one number a bin.
+    pub(super) placed: Arc<Vec<PlacedBins>>,
     /// The place of each column by name, once it was asked for.
     pub(super) places: OnceLock<Arc<HashMap<String, usize>>>,
 }
@@ -49,6 +56,10 @@ pub struct EncodedColumn {
 }
 
 impl EncodedColumn {
+    fn bytes(&self) -> usize {
+        self.column.bytes() + 4 * self.codes.capacity()
+    }
+
     pub(super) fn new(column: Column, codes: Vec<u32>, repeats: &Arc<Vec<u64>>) -> Self {
         Self {
             column: Arc::new(column),
@@ -126,6 +137,19 @@ impl Table {
         Ok(reader.finish())
     }
 
+    /// About how much memory the table takes.
+    pub fn bytes(&self) -> u64 {
+        let columns: usize = self
+            .columns
+            .iter()
+            .flatten()
+            .map(EncodedColumn::bytes)
+            .sum();
+        let order = self.order.as_ref().map_or(0, Vec::capacity);
+        let counts = self.repeats.capacity() + self.first_rows.capacity();
+        (columns + 4 * order + 8 * counts) as u64
+    }
+
     /// How many rows there are.
     pub fn rows(&self) -> usize {
         self.rows
@@ -139,6 +163,28 @@ impl Table {
     /// The number, from 1, of the first row that a distinct row stands for.
     pub fn first_row(&self, row: usize) -> u64 {
         self.first_rows[row]
+    }
+
+    /// How many rows were read, before any were left out.
+    pub fn rows_read(&self) -> usize {
+        self.rows_read
+    }
+
+    /// What is known of a table that was too large, of which these are only the first rows; none of a table
+    /// that is whole.
+    pub fn sampled(&self) -> Option<&Sampled> {
+        self.sampled.as_deref()
+    }
+
+    /// Bins that were placed before the table was read: in the place of their columns' numbers there is one
+    /// number a bin.
+    pub fn placed_bins(&self) -> &[PlacedBins] {
+        &self.placed
+    }
+
+    /// Whether the order of rows was kept.
+    pub fn knows_order(&self) -> bool {
+        self.order.is_some()
     }
 
     /// The distinct row that each row is, in the order of the table; if that was not kept, the rows of
@@ -195,23 +241,11 @@ impl Table {
         self.at(self.place(name)?)
     }
 
-    /// These rows of the table, in this order. Values that no row holds any more are gone.
-    pub fn select(&self, rows: &[usize]) -> Self {
-        let all = self.order();
-        let mut new = vec![None; self.repeats.len()];
-        let (mut kept, mut repeats) = (Vec::new(), Vec::new());
-        let order = rows.iter().map(|&row| {
-            let old = all[row] as usize;
-            let new = *new[old].get_or_insert_with(|| {
-                kept.push(old);
-                repeats.push(0);
-                kept.len() as u32 - 1
-            });
-            repeats[new as usize] += 1;
-            new
-        });
-        let order = order.collect();
-        self.of_distinct(&kept, repeats, Some(order))
+    /// Each distinct row so often, and in no order. Values that no row holds any more are gone.
+    pub fn repeated(&self, repeats: &[u64]) -> Self {
+        let kept: Vec<usize> = (0..repeats.len()).filter(|&row| repeats[row] > 0).collect();
+        let repeats = kept.iter().map(|&row| repeats[row]).collect();
+        self.of_distinct(&kept, repeats, None)
     }
 
     /// The rows that are among these distinct ones. Values that no row holds any more are gone.
@@ -238,6 +272,9 @@ impl Table {
             schema: self.schema.clone(),
             columns: columns.map(|column| column.as_ref().map(select)).collect(),
             rows: repeats.iter().sum::<u64>() as usize,
+            rows_read: self.rows_read,
+            sampled: self.sampled.clone(),
+            placed: Arc::clone(&self.placed),
             first_rows: kept.iter().map(|&row| self.first_rows[row]).collect(),
             order,
             repeats,
@@ -248,33 +285,47 @@ impl Table {
     /// The distinct rows of some columns, in the order of their values, and in a last column how many rows
     /// of the table each stands for. Nothing is told about the order of the table.
     pub fn profiles(&self, columns: &[&str], count: &str) -> Result<RecordBatch, Error> {
+        let places = self.places_by_value(columns)?;
+        let profiles = places.iter().max().map_or(0, |&last| last as usize + 1);
+        let (mut firsts, mut counts) = (vec![None; profiles], vec![0_u64; profiles]);
+        for (row, (&place, &repeats)) in places.iter().zip(self.repeats.iter()).enumerate() {
+            firsts[place as usize].get_or_insert(row);
+            counts[place as usize] += repeats;
+        }
+        // Every place is some row's.
+        let firsts: Vec<usize> = firsts.into_iter().flatten().collect();
+        let mut arrays = Vec::with_capacity(columns.len() + 1);
+        for name in columns {
+            arrays.push((*name, self.column(name)?.array(&firsts)));
+        }
+        arrays.push((count, Arc::new(UInt64Array::from(counts)) as ArrayRef));
+        // All arrays have as many values as there are distinct rows.
+        Ok(RecordBatch::try_from_iter(arrays).expect("columns of one length"))
+    }
+
+    /// The place of each distinct row among the distinct rows of some columns, in the order of their values.
+    /// Rows that differ in other columns only have one place. Nothing depends on the order of the table.
+    pub fn places_by_value(&self, columns: &[&str]) -> Result<Vec<u32>, Error> {
         let columns: Vec<&EncodedColumn> = columns
             .iter()
             .map(|name| self.column(name))
             .collect::<Result<_, _>>()?;
         let ranks: Vec<Vec<u32>> = columns.iter().map(|c| c.column.ranks()).collect();
         let mut distinct = Rows::new(columns.len());
-        let (mut firsts, mut counts) = (Vec::new(), Vec::new());
         let mut row = vec![0; columns.len()];
-        for (at, &repeats) in self.repeats.iter().enumerate() {
+        let numbers = (0..self.distinct_rows()).map(|at| {
             for ((rank, column), ranks) in row.iter_mut().zip(&columns).zip(&ranks) {
                 *rank = ranks[column.codes[at] as usize];
             }
-            let (number, is_new) = distinct.insert(&row);
-            if is_new {
-                firsts.push(at);
-                counts.push(0_u64);
-            }
-            counts[number] += repeats;
+            distinct.insert(&row).0
+        });
+        let numbers: Vec<usize> = numbers.collect();
+        let in_order: Vec<usize> = (0..columns.len()).collect();
+        let mut places = vec![0; distinct.len()];
+        for (place, &number) in (0..).zip(&rows_in_order(&distinct, &in_order)) {
+            places[number as usize] = place;
         }
-        let in_table_order: Vec<usize> = (0..columns.len()).collect();
-        let numbers = rows_in_order(&distinct, &in_table_order);
-        let rows: Vec<usize> = numbers.iter().map(|&n| firsts[n as usize]).collect();
-        let counts: UInt64Array = numbers.iter().map(|&n| counts[n as usize]).collect();
-        let arrays = columns.iter().map(|c| (c.column.name(), c.array(&rows)));
-        let arrays = arrays.chain([(count, Arc::new(counts) as ArrayRef)]);
-        // All arrays have as many values as there are distinct rows.
-        Ok(RecordBatch::try_from_iter(arrays).expect("columns of one length"))
+        Ok(numbers.into_iter().map(|number| places[number]).collect())
     }
 
     /// How many distinct rows are kept.

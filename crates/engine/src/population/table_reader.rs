@@ -7,6 +7,8 @@ use arrow_array::RecordBatch;
 use arrow_schema::{Schema, SchemaRef};
 
 use super::column::{Column, plain};
+use super::numbers::{Numbers, numbers};
+use super::placed::PlacedBins;
 use super::reading::whole_numbers;
 use super::table::{EncodedColumn, Table};
 use crate::error::Error;
@@ -32,7 +34,22 @@ pub struct TableReader {
     repeats: Vec<u64>,
     first_rows: Vec<u64>,
     order: Option<Vec<u32>>,
+    /// More rows than this, and their order is forgotten.
+    most_in_order: Option<usize>,
     max_bytes: Option<u64>,
+    /// Columns whose numbers are counted if the table turns out to be too large.
+    counting: Vec<String>,
+    sampled: Option<Sampled>,
+    placed: Vec<PlacedBins>,
+}
+
+/// What is known of a table that was too large for its memory: the numbers of some of its columns.
+#[derive(Clone, Debug)]
+pub struct Sampled {
+    /// Why it is not the whole table.
+    pub error: Error,
+    /// The numbers of all rows, by column.
+    pub numbers: Vec<(String, Numbers)>,
 }
 
 /// The distinct rows read so far.
@@ -71,6 +88,14 @@ impl TableReader {
         }
     }
 
+    /// A table without rows yet, which will keep the order of its rows if there are at most so many.
+    pub fn keeping_order_up_to(rows: usize) -> Self {
+        Self {
+            most_in_order: Some(rows),
+            ..Self::keeping_order()
+        }
+    }
+
     /// A table without rows yet, of which a column says how many rows each row stands for: a table that
     /// was grouped before. The column itself is no part of the table.
     pub fn counted(column: &str) -> Self {
@@ -86,6 +111,19 @@ impl TableReader {
         self
     }
 
+    /// Does not fail if the table is too large, but keeps its first rows and goes on to count the numbers of
+    /// these columns, so that it can be read again with [bins in their place](Self::with_bins).
+    pub fn counting(mut self, columns: Vec<String>) -> Self {
+        self.counting = columns;
+        self
+    }
+
+    /// Puts one number for each bin in the place of some columns' numbers, while they are read.
+    pub fn with_bins(mut self, bins: Vec<PlacedBins>) -> Self {
+        self.placed = bins;
+        self
+    }
+
     /// Adds a batch.
     pub fn push(&mut self, batch: &RecordBatch) -> Result<(), Error> {
         self.push_wanted(batch, |_| true)
@@ -98,10 +136,15 @@ impl TableReader {
         wanted: impl Fn(&str) -> bool,
     ) -> Result<(), Error> {
         let (batch, counts) = self.without_counts(batch)?;
+        let batch = self.with_coarse_numbers(batch);
         self.batches += 1;
         match &self.schema {
             Some(schema) => check_schema(schema, &batch.schema(), self.batches)?,
             None => self.start(batch.schema(), wanted),
+        }
+        if let Some(sampled) = &mut self.sampled {
+            count_numbers(sampled, &batch, counts.as_deref());
+            return Ok(());
         }
         let first_row = self.pushed + 1;
         let mut codes = Vec::new();
@@ -111,6 +154,9 @@ impl TableReader {
             }
         }
         self.count_rows(counts.as_deref(), batch.num_rows())?;
+        if self.most_in_order.is_some_and(|most| self.rows > most) {
+            self.order = None;
+        }
         self.add(&codes, batch.num_rows(), counts.as_deref());
         self.pushed += batch.num_rows() as u64;
         if let Distinct::Merging(rows) = &self.distinct
@@ -120,7 +166,55 @@ impl TableReader {
         {
             self.distinct = Distinct::Apart(rows.by_column());
         }
-        self.check_memory()
+        match self.check_memory() {
+            Err(error) if !self.counting.is_empty() => {
+                self.sample(error);
+                Ok(())
+            }
+            checked => checked,
+        }
+    }
+
+    /// The rows so far are a sample from now on. Columns that hold other things than numbers are not counted.
+    fn sample(&mut self, error: Error) {
+        let by_column = match &self.distinct {
+            Distinct::Merging(rows) => rows.by_column(),
+            Distinct::Apart(columns) => columns.clone(),
+        };
+        let columns = self.columns.iter().flatten().zip(&by_column);
+        let columns = columns.filter(|(column, _)| {
+            column.data_type().is_numeric() && self.counting.iter().any(|c| c == column.name())
+        });
+        let numbers = columns.map(|(column, codes)| {
+            let mut numbers = Numbers::default();
+            for (&code, &rows) in codes.iter().zip(&self.repeats) {
+                if let Some(number) = column.values()[code as usize].number() {
+                    numbers.add(number, rows);
+                }
+            }
+            (column.name().to_owned(), numbers)
+        });
+        self.sampled = Some(Sampled {
+            error,
+            numbers: numbers.collect(),
+        });
+    }
+
+    /// A batch with one number for each bin, where bins are placed.
+    fn with_coarse_numbers<'b>(&self, batch: Cow<'b, RecordBatch>) -> Cow<'b, RecordBatch> {
+        if self.placed.is_empty() {
+            return batch;
+        }
+        let schema = batch.schema();
+        let columns = schema.fields().iter().zip(batch.columns());
+        let columns = columns.map(|(field, array)| {
+            let placed = self.placed.iter().find(|p| p.column() == field.name());
+            let array = placed.map_or_else(|| Arc::clone(array), |placed| placed.coarse(array));
+            (field.name(), array, true)
+        });
+        // All arrays have as many entries as before.
+        let coarse = RecordBatch::try_from_iter_with_nullable(columns);
+        Cow::Owned(coarse.expect("columns of one length"))
     }
 
     fn check_memory(&self) -> Result<(), Error> {
@@ -258,6 +352,23 @@ impl TableReader {
             first_rows: self.first_rows,
             order: self.order,
             rows: self.rows,
+            rows_read: self.rows,
+            sampled: self.sampled.map(Arc::new),
+            placed: Arc::new(self.placed),
+        }
+    }
+}
+
+/// Takes in the numbers of a batch of which nothing else is kept.
+fn count_numbers(sampled: &mut Sampled, batch: &RecordBatch, counts: Option<&[u64]>) {
+    for (name, counted) in &mut sampled.numbers {
+        let Some(entries) = batch.column_by_name(name).and_then(|array| numbers(array)) else {
+            continue;
+        };
+        for (row, number) in entries.into_iter().enumerate() {
+            if let Some(number) = number {
+                counted.add(number, counts.map_or(1, |counts| counts[row]));
+            }
         }
     }
 }
@@ -338,11 +449,15 @@ mod tests {
         let counts = table.column("text").unwrap().counts();
         assert_eq!(counts, [40; 3]);
 
-        let some = table.select(&[119, 5, 35, 0]);
-        assert_eq!((some.rows(), some.repeats()), (4, &[1, 2, 1][..]));
         let all = expected(0..120, 30);
-        let chosen = [119, 5, 35, 0].map(|row: usize| all[row].clone());
+        let mut counts = vec![0; 30];
+        (counts[29], counts[5]) = (1, 3);
+        let some = table.repeated(&counts);
+        assert_eq!((some.rows(), some.repeats()), (4, &[3, 1][..]));
+        let chosen = [5, 5, 5, 29].map(|row: usize| all[row].clone());
         assert_eq!(rows(&some), chosen);
+        assert_eq!((some.first_row(1), some.rows_read()), (30, 120));
+        assert!(!some.knows_order() && table.knows_order());
 
         let text = table.column("text").unwrap();
         let kept = table.filter(|row| *text.value(row) == Value::Text("b".into()));
@@ -376,6 +491,92 @@ mod tests {
         let order = table.order();
         assert_eq!(order[..4], [0, 0, 1, 1]);
         assert_eq!(order.len(), 60);
+    }
+
+    #[test]
+    fn the_order_of_many_rows_is_forgotten() {
+        let read = |most: usize| {
+            let mut reader = TableReader::keeping_order_up_to(most);
+            for _ in 0..2 {
+                reader.push(&batch(0..60, 30)).unwrap();
+            }
+            reader.finish()
+        };
+        let (kept, forgotten) = (read(120), read(119));
+        assert!(kept.knows_order() && !forgotten.knows_order());
+        assert_eq!(kept.order()[..4], [0, 1, 2, 3]);
+        assert_eq!(forgotten.order()[..4], [0, 0, 0, 0]);
+        assert_eq!(kept.repeats(), forgotten.repeats());
+    }
+
+    /// Places go by values: the same for rows in another order, and the same for rows that differ elsewhere.
+    #[test]
+    fn places_go_by_values() {
+        let one = Table::read([batch(0..60, 30)]).unwrap();
+        let other = Table::read([batch(20..60, 30), batch(0..20, 30)]).unwrap();
+        let places = |table: &Table, columns: &[&str]| -> Vec<(Value, u32)> {
+            let number = table.column("number").unwrap();
+            let places = table.places_by_value(columns).unwrap();
+            let mut places: Vec<(Value, u32)> = (places.into_iter().enumerate())
+                .map(|(row, place)| (number.value(row).clone(), place))
+                .collect();
+            places.sort_by_key(|(value, _)| value.number().map(|number| number as u64));
+            places
+        };
+        let both = places(&one, &["number", "text"]);
+        assert_eq!(both, places(&other, &["number", "text"]));
+        assert!(both.iter().map(|&(_, place)| place).eq(0..30));
+        let texts = places(&one, &["text"]);
+        assert_eq!(texts, places(&other, &["text"]));
+        assert_eq!(texts.iter().map(|&(_, place)| place).max(), Some(2));
+    }
+
+    /// In two passes: the numbers, and then the rows with one number a bin.
+    #[test]
+    fn a_table_that_is_too_large_is_read_twice() {
+        use super::super::{Bins, Edges, View};
+
+        let many = 3 * FIRST_LOOK as i64;
+        let batches = || (0..12).map(|part| batch(part * many / 12..(part + 1) * many / 12, many));
+        let mut first = TableReader::new()
+            .within(8 << 20)
+            .counting(vec!["number".to_owned(), "text".to_owned()]);
+        batches().for_each(|batch| first.push(&batch).unwrap());
+        let first = first.finish();
+        let sampled = first.sampled().unwrap();
+        assert!((first.rows() as i64) < many);
+        assert!(matches!(sampled.error, Error::TableTooLarge { .. }));
+        let [(name, numbers)] = sampled.numbers.as_slice() else {
+            panic!("texts have no quantiles");
+        };
+        assert_eq!((name.as_str(), numbers.rows()), ("number", many as u64));
+
+        let bins = Bins {
+            edges: Edges::Quantiles(4),
+            labels: None,
+            view: View::Label,
+        };
+        let placed = PlacedBins::new("number", &bins, numbers, &["7".to_owned()]).unwrap();
+        assert_eq!((placed.off(), placed.rows()), (0, many as u64));
+        let mut second = TableReader::new().within(8 << 20).with_bins(vec![placed]);
+        batches().for_each(|batch| second.push(&batch).unwrap());
+        let second = second.finish();
+        assert!(second.sampled().is_none());
+        assert_eq!(second.rows() as i64, many);
+        let number = second.column("number").unwrap();
+        let mut held: Vec<(f64, usize)> = (number.column().values().iter())
+            .zip(number.counts())
+            .map(|(value, rows)| (value.number().unwrap(), rows))
+            .collect();
+        held.sort_by(|a, b| a.0.total_cmp(&b.0));
+        // The least number, a code for a missing one, and the upper ends of four bins.
+        assert_eq!(held[..2], [(0.0, 1), (7.0, 1)]);
+        let quarter = many as usize / 4;
+        for (_, rows) in &held[2..] {
+            assert!(rows.abs_diff(quarter) <= 2, "{held:?}");
+        }
+        assert_eq!(held.len(), 6);
+        assert_eq!(held[5].0, (many - 1) as f64);
     }
 
     /// Profiles, and what merging them in parts gives, are the table again.

@@ -1,0 +1,99 @@
+//! Bins that are placed before a table is read.
+//!
+//! A column of numbers of which nearly every one is different keeps rows apart. Where nobody needs more than
+//! the bin that a number falls into, the table is read twice: first its numbers, for the edges of bins
+//! ([`Numbers`]), then its rows, with one number for each bin. Who falls into which bin is exact; only
+//! where the edges lie can be off.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Float64Array};
+
+use super::bins::Cut;
+use super::declare::{Bins, Edges};
+use super::numbers::{Numbers, numbers};
+use crate::error::Error;
+
+/// The bins of a column, at edges that are known before the table is read.
+#[derive(Clone, Debug)]
+pub struct PlacedBins {
+    column: String,
+    bins: Bins,
+    cut: Cut,
+    /// Numbers that mean "missing": they stay as they are.
+    missing: Vec<f64>,
+    off: u64,
+    rows: u64,
+}
+
+impl PlacedBins {
+    /// Places bins over the numbers of a column, codes for missing values left out.
+    pub fn new(
+        column: &str,
+        bins: &Bins,
+        numbers: &Numbers,
+        missing_codes: &[String],
+    ) -> Result<Self, Error> {
+        let missing = missing_codes
+            .iter()
+            .filter_map(|code| code.trim().parse().ok());
+        let missing: Vec<f64> = missing.collect();
+        let mut counted = numbers.counted();
+        counted.retain(|(number, _)| !missing.contains(number));
+        let cut = Cut::new(column, bins, &counted)?;
+        Ok(Self {
+            column: column.to_owned(),
+            bins: Bins {
+                edges: Edges::At(cut.edges().to_vec()),
+                labels: Some(cut.levels().iter().map(|l| l.label.clone()).collect()),
+                view: bins.view,
+            },
+            cut,
+            missing,
+            off: match bins.edges {
+                Edges::Quantiles(_) => numbers.off(),
+                // The least and the greatest number are exact.
+                Edges::EqualWidth(_) | Edges::At(_) => 0,
+            },
+            rows: numbers.rows(),
+        })
+    }
+
+    /// The column.
+    pub fn column(&self) -> &str {
+        &self.column
+    }
+
+    /// Its bins, at their edges and by name.
+    pub fn bins(&self) -> &Bins {
+        &self.bins
+    }
+
+    /// By how many rows the rank of an edge can be off.
+    pub fn off(&self) -> u64 {
+        self.off
+    }
+
+    /// How many rows hold a number.
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// An array of numbers with one for each bin: its upper end, and for the least number of all that number.
+    /// What is missing or falls into no bin stays as it is. An array of another type stays as it is.
+    pub(super) fn coarse(&self, array: &ArrayRef) -> ArrayRef {
+        let Some(numbers) = numbers(array.as_ref()) else {
+            return Arc::clone(array);
+        };
+        let coarse = |number: f64| match self.cut.bin(number) {
+            Some(_) if self.missing.contains(&number) => number,
+            Some(_) if number == self.cut.edges()[0] => number,
+            Some(bin) => self.cut.levels()[bin]
+                .bounds
+                .map_or(number, |(_, high)| high),
+            None => number,
+        };
+        let numbers = numbers.into_iter().map(|number| number.map(coarse));
+        Arc::new(numbers.collect::<Float64Array>())
+    }
+}
