@@ -91,6 +91,11 @@ impl Read for Undone {
             if e.raw_os_error().is_some() || e.kind() == io::ErrorKind::Interrupted {
                 return e;
             }
+            // What could not be fetched is not damaged.
+            #[cfg(feature = "object-store")]
+            if crate::error::inside::<crate::objects::Unfetched>(&e).is_some() {
+                return e;
+            }
             let truncated = e.kind() == io::ErrorKind::UnexpectedEof;
             io::Error::other(Damage {
                 compression: self.by,

@@ -66,6 +66,32 @@ pub enum InputError {
         /// What is different.
         difference: String,
     },
+    /// An address that cannot be meant.
+    #[error("{address} cannot be read: {why}")]
+    BadAddress {
+        /// The address, without secrets.
+        address: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// An address in a build that reads files only.
+    #[error(
+        "{0}: this build of facts reads no object stores; released builds do, as does one made with `cargo install facts-audit --features object-store`; or download the file"
+    )]
+    FilesOnly(String),
+    /// A pattern that no object fits.
+    #[error("{0}: no object has such a name; check the bucket and the pattern")]
+    NoObjects(String),
+    /// An object that could not be fetched.
+    #[cfg(feature = "object-store")]
+    #[error("{object}: {why}")]
+    Unfetched {
+        /// Its address, without secrets.
+        object: String,
+        /// Why.
+        #[source]
+        why: crate::objects::Unfetched,
+    },
     /// The operating system gave up on the file.
     #[error("{file} could not be read: {cause}")]
     Io {
@@ -275,6 +301,11 @@ impl InputError {
     /// An error of reading, told apart by what the user can do about it.
     pub(crate) fn io(file: &str, cause: io::Error) -> Self {
         let file = file.to_string();
+        #[cfg(feature = "object-store")]
+        if let Some(why) = inside::<crate::objects::Unfetched>(&cause) {
+            let why = why.clone();
+            return Self::Unfetched { object: file, why };
+        }
         if let Some(damage) = inside::<Damage>(&cause) {
             let compression = damage.compression.to_string();
             return match damage.truncated {

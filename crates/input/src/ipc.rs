@@ -17,7 +17,7 @@ use crate::columns;
 use crate::error::InputError;
 use crate::format::Format;
 use crate::guard::{guarded, guarded_batches};
-use crate::source::{Input, Seekable};
+use crate::source::{Here, Input, Seekable};
 use crate::{Batches, Options};
 
 pub(crate) fn open_file(
@@ -26,12 +26,13 @@ pub(crate) fn open_file(
     options: &Options,
 ) -> Result<(SchemaRef, Batches), InputError> {
     let broken = |cause| InputError::undecodable(file, Format::ArrowFile, cause);
-    match input.seekable().map_err(|e| InputError::io(file, e))? {
-        Seekable::Disk(disk) => {
+    let bytes = input.seekable().and_then(Seekable::here);
+    match bytes.map_err(|e| InputError::io(file, e))? {
+        Here::Disk(disk) => {
             let reader = guarded(|| checked(BufReader::new(disk))).map_err(broken)?;
             select(file, Format::ArrowFile, reader.schema(), reader, options)
         }
-        Seekable::Memory(bytes) => {
+        Here::Memory(bytes) => {
             let reader = guarded(|| checked(Cursor::new(bytes))).map_err(broken)?;
             select(file, Format::ArrowFile, reader.schema(), reader, options)
         }

@@ -31,10 +31,14 @@
 //! - **A wrong file is an answer, not a crash.** Every [`InputError`] names the
 //!   file, where possible the line and the column, and what to do about it.
 //!
+//! With the feature `object-store`, what a path names may also lie in an object
+//! store (`s3://`, `gs://`, `az://`) or on a web server (`https://`).
+//!
 //! The crate knows files and nothing else: no model, no group, no audit.
 
 pub mod csv;
 
+mod address;
 mod blank;
 mod columns;
 mod compressed;
@@ -42,6 +46,8 @@ mod error;
 mod format;
 mod guard;
 mod ipc;
+#[cfg(feature = "object-store")]
+mod objects;
 mod parquet;
 mod parts;
 mod source;
@@ -52,9 +58,12 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 
+pub use address::{is_address, shown};
 pub use error::{InputError, Place};
 pub use format::Format;
-pub use parts::{Part, PartsTable, open_parts, parts};
+#[cfg(feature = "object-store")]
+pub use objects::{Object, Unfetched};
+pub use parts::{Location, Part, PartsTable, Stored, open_parts, parts};
 pub use source::Source;
 
 use blank::Blank;

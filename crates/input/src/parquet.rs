@@ -1,9 +1,12 @@
 //! Parquet files. Columns keep the Arrow types they were written with, so a
 //! dictionary stays a dictionary; the engine takes strings in all their forms.
 
+use std::fs::File;
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use bytes::Bytes;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
@@ -17,8 +20,28 @@ use crate::columns;
 use crate::error::InputError;
 use crate::format::Format;
 use crate::guard::{guarded, guarded_batches};
-use crate::source::{Input, Seekable};
+#[cfg(feature = "object-store")]
+use crate::objects::ObjectChunks;
+use crate::source::{Here, Input, Seekable};
 use crate::{Batches, Options};
+
+/// What kept the bytes of a file from coming; nothing where they came.
+pub(crate) type WhatFailed = Arc<dyn Fn() -> Option<InputError> + Send + Sync>;
+
+/// The bytes of a Parquet file. What lies far away is told beforehand what will be read, and keeps what
+/// went wrong: a decoder knows of damaged files only.
+pub(crate) trait Chunks: ChunkReader + 'static {
+    /// Where the wanted columns lie, by row group.
+    fn plan(&self, _groups: Vec<Vec<Range<u64>>>) {}
+
+    /// How to learn why bytes did not come.
+    fn unfetched(&self) -> WhatFailed {
+        Arc::new(|| None)
+    }
+}
+
+impl Chunks for File {}
+impl Chunks for Bytes {}
 
 pub(crate) fn open(
     file: &str,
@@ -26,17 +49,20 @@ pub(crate) fn open(
     options: &Options,
 ) -> Result<(SchemaRef, Batches), InputError> {
     match input.seekable().map_err(|e| InputError::io(file, e))? {
-        Seekable::Disk(disk) => open_chunks(file, disk, options),
-        Seekable::Memory(bytes) => open_chunks(file, bytes, options),
+        Seekable::Here(Here::Disk(disk)) => open_chunks(file, disk, options),
+        Seekable::Here(Here::Memory(bytes)) => open_chunks(file, bytes, options),
+        #[cfg(feature = "object-store")]
+        Seekable::Object(object) => open_chunks(file, ObjectChunks::new(object), options),
     }
 }
 
 fn open_chunks(
     file: &str,
-    chunks: impl ChunkReader + 'static,
+    chunks: impl Chunks,
     options: &Options,
 ) -> Result<(SchemaRef, Batches), InputError> {
-    let broken = |cause| undecodable(file, cause);
+    let unfetched = chunks.unfetched();
+    let broken = |cause| unfetched().unwrap_or_else(|| undecodable(file, cause));
     let metadata = guarded(|| {
         let plain = ArrowReaderMetadata::load(&chunks, ArrowReaderOptions::new())?;
         match options.numbered_texts {
@@ -45,21 +71,25 @@ fn open_chunks(
         }
     })
     .map_err(broken)?;
-    let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(chunks, metadata)
-        .with_batch_size(options.batch_rows.get());
-    let names = columns::names(builder.schema());
+    let names = columns::names(metadata.schema());
     columns::refuse_duplicates(file, &names)?;
     let wanted = columns::select(file, &names, options.columns.as_deref(), false)?;
 
-    let schema = builder.schema().project(&wanted).map_err(broken)?;
+    let schema = metadata.schema().project(&wanted).map_err(broken)?;
     let blank = Blank::new(&schema, &options.blank);
     let is_read = |place: usize| !blank.as_ref().is_some_and(|blank| blank.is_blank(place));
     let wanted: Vec<usize> = (wanted.into_iter().enumerate())
         .filter(|&(place, _)| is_read(place))
         .map(|(_, at)| at)
         .collect();
-    let mask = ProjectionMask::roots(builder.parquet_schema(), wanted.iter().copied());
-    let reader = guarded(|| Ok(builder.with_projection(mask).build()?)).map_err(broken)?;
+    let mask = ProjectionMask::roots(metadata.parquet_schema(), wanted.iter().copied());
+    let reader = guarded(|| {
+        chunks.plan(wanted_ranges(metadata.metadata(), &mask));
+        let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(chunks, metadata)
+            .with_batch_size(options.batch_rows.get());
+        Ok(builder.with_projection(mask).build()?)
+    })
+    .map_err(broken)?;
     // The mask reads columns in the order of the file: put them as wanted.
     let mut in_file_order = wanted.clone();
     in_file_order.sort_unstable();
@@ -68,7 +98,7 @@ fn open_chunks(
         .map(|at| in_file_order.partition_point(|before| before < at))
         .collect();
     let schema = (blank.as_ref()).map_or_else(|| schema.into(), |blank| Arc::clone(&blank.schema));
-    Ok((schema, batches(file, reader, order, blank)))
+    Ok((schema, batches(file, reader, order, blank, unfetched)))
 }
 
 /// Texts that the file numbers in dictionaries throughout are handed over so: each is then looked at once
@@ -103,6 +133,21 @@ fn numbered(plain: ArrowReaderMetadata) -> Result<ArrowReaderMetadata, ArrowErro
     )?)
 }
 
+/// Where the columns of a mask lie, by row group.
+fn wanted_ranges(metadata: &ParquetMetaData, mask: &ProjectionMask) -> Vec<Vec<Range<u64>>> {
+    let groups = metadata.row_groups().iter();
+    let groups = groups.map(|group| {
+        let columns = group.columns().iter().enumerate();
+        let wanted = columns.filter(|(leaf, _)| mask.leaf_included(*leaf));
+        let ranges = wanted.map(|(_, chunk)| {
+            let (start, length) = chunk.byte_range();
+            start..start.saturating_add(length)
+        });
+        ranges.collect()
+    });
+    groups.collect()
+}
+
 /// Whether every row group has a dictionary for a column. A writer gives up its dictionary where a column
 /// has very many values; the rest is read all the same, only not as fast.
 fn has_dictionaries(metadata: &ParquetMetaData, leaf: usize) -> bool {
@@ -119,6 +164,7 @@ fn batches(
     reader: ParquetRecordBatchReader,
     order: Vec<usize>,
     blank: Option<Blank>,
+    unfetched: WhatFailed,
 ) -> Batches {
     let file = file.to_string();
     Box::new(guarded_batches(reader).map(move |batch| {
@@ -127,7 +173,7 @@ fn batches(
             Some(blank) => blank.fill(&batch),
             None => Ok(batch),
         });
-        filled.map_err(|e| undecodable(&file, e))
+        filled.map_err(|e| unfetched().unwrap_or_else(|| undecodable(&file, e)))
     }))
 }
 

@@ -1,4 +1,5 @@
-//! A table in several files: a folder as Spark writes one, a glob, or a list.
+//! A table in several files or objects: a folder as Spark writes one, a glob, or
+//! a list.
 //!
 //! Parts are read in the order of their paths, one after the other, and only one
 //! is open at a time. All must have the columns and types of the first; a part
@@ -6,16 +7,20 @@
 //! `key`, as Hive, Spark and DuckDB have it.
 
 use std::collections::{BTreeMap, HashMap};
+use std::fmt;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 
+use crate::address::{Address, is_address, shown};
 use crate::columns;
 use crate::csv::{self, ColumnType, Seen};
 use crate::error::InputError;
 use crate::format::{self, Format};
+#[cfg(feature = "object-store")]
+use crate::objects::{Found, Object, find};
 use crate::source::{Input, Source};
 use crate::{Options, Table, open_possibly_empty};
 
@@ -25,26 +30,103 @@ const NO_VALUE: &str = "__HIVE_DEFAULT_PARTITION__";
 /// One file of a table, and what the folders that it lies in say about its rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// The file.
-    pub path: PathBuf,
+    /// Where it lies.
+    pub location: Location,
     /// Its path from the folder that was named, for records.
     pub name: String,
     /// The columns that folders called `key=value` give it; no value where it is missing.
     pub keys: Vec<(String, Option<String>)>,
 }
 
+/// Where a part of a table lies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Location {
+    /// In a file.
+    File(PathBuf),
+    /// In an object of a store.
+    #[cfg(feature = "object-store")]
+    Object(Object),
+}
+
+/// What is known of an object of a store, once it has been read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stored {
+    /// How many bytes it has.
+    pub bytes: u64,
+    /// What the store calls this version of it, if it calls it anything.
+    pub e_tag: Option<String>,
+    /// The SHA-256 of its bytes, where all of them were read.
+    pub sha256: Option<[u8; 32]>,
+}
+
+impl Location {
+    /// The file, if it is one.
+    pub fn file(&self) -> Option<&Path> {
+        match self {
+            Self::File(path) => Some(path),
+            #[cfg(feature = "object-store")]
+            Self::Object(_) => None,
+        }
+    }
+
+    /// What is known of an object; none for a file.
+    pub fn stored(&self) -> Option<Stored> {
+        match self {
+            Self::File(_) => None,
+            #[cfg(feature = "object-store")]
+            Self::Object(object) => Some(Stored {
+                bytes: object.size(),
+                e_tag: object.e_tag().map(str::to_owned),
+                sha256: object.sha256(),
+            }),
+        }
+    }
+
+    /// What parts are put in order by: folder by folder.
+    fn order(&self) -> (bool, &Path) {
+        match self {
+            Self::File(path) => (false, path),
+            #[cfg(feature = "object-store")]
+            Self::Object(object) => (true, Path::new(object.name())),
+        }
+    }
+}
+
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(path) => path.display().fmt(f),
+            #[cfg(feature = "object-store")]
+            Self::Object(object) => f.write_str(object.name()),
+        }
+    }
+}
+
+impl From<&Location> for Source {
+    fn from(location: &Location) -> Self {
+        match location {
+            Location::File(path) => Self::Path(path.clone()),
+            #[cfg(feature = "object-store")]
+            Location::Object(object) => Self::Object(object.clone()),
+        }
+    }
+}
+
 /// The files that these paths mean, in the order of their paths: each a file, a
-/// folder, or a glob where there is no such file. None if it is one path, and
-/// that of a file or a pipe.
+/// folder, a glob where there is no such file, or the address of an object or of
+/// many. None if it is one path, and that of a file or a pipe.
 pub fn parts(paths: &[PathBuf]) -> Result<Option<Vec<Part>>, InputError> {
     let mut found = Vec::new();
     if let [only] = paths
+        && !is_address(only)
         && (only.is_file() || !(only.is_dir() || is_glob(only)))
     {
         return Ok(None);
     }
     for path in paths {
-        if path.is_dir() {
+        if let Some(address) = Address::of(path) {
+            found.extend(objects(&address)?);
+        } else if path.is_dir() {
             walk(path, path, &mut found)?;
         } else if is_glob(path) {
             expand(path, &mut found)?;
@@ -52,10 +134,10 @@ pub fn parts(paths: &[PathBuf]) -> Result<Option<Vec<Part>>, InputError> {
             found.push(part(path, path.parent().unwrap_or(path)));
         }
     }
-    found.sort_by(|a, b| a.path.cmp(&b.path));
-    found.dedup_by(|a, b| a.path == b.path);
+    found.sort_by(|a, b| a.location.order().cmp(&b.location.order()));
+    found.dedup_by(|a, b| a.location == b.location);
     if found.is_empty() {
-        let names: Vec<String> = paths.iter().map(|p| p.display().to_string()).collect();
+        let names: Vec<String> = paths.iter().map(|p| shown(p)).collect();
         return Err(InputError::NoFiles(names.join(", ")));
     }
     Ok(Some(found))
@@ -66,14 +148,38 @@ fn is_glob(path: &Path) -> bool {
     !path.exists() && path.to_string_lossy().contains(['*', '?', '['])
 }
 
+/// Whether a file, or one of the folders that it lies in, is what writers leave for themselves: `_SUCCESS`,
+/// `_delta_log`, `.part-0000.parquet.crc`.
+pub(crate) fn is_hidden(inside: &str) -> bool {
+    let mut pieces = inside.split('/');
+    pieces.any(|piece| piece.starts_with(['_', '.']))
+}
+
+/// The objects that an address means.
+#[cfg(feature = "object-store")]
+fn objects(address: &Address) -> Result<Vec<Part>, InputError> {
+    let found = find(address)?.into_iter();
+    let part = |found: Found| Part {
+        keys: keys_of(Path::new(&found.inside)),
+        name: found.inside,
+        location: Location::Object(found.object),
+    };
+    Ok(found.map(part).collect())
+}
+
+#[cfg(not(feature = "object-store"))]
+fn objects(address: &Address) -> Result<Vec<Part>, InputError> {
+    address.check()?;
+    Err(InputError::FilesOnly(address.to_string()))
+}
+
 /// All files under a folder, except those that writers leave for themselves.
 fn walk(folder: &Path, root: &Path, found: &mut Vec<Part>) -> Result<(), InputError> {
     let unread = |e| InputError::io(&folder.display().to_string(), e);
     for entry in std::fs::read_dir(folder).map_err(unread)? {
         let path = entry.map_err(unread)?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        // `_SUCCESS`, `_delta_log`, `.part-0000.parquet.crc`
-        if name.starts_with(['_', '.']) {
+        if is_hidden(&name) {
             continue;
         }
         if path.is_dir() {
@@ -108,6 +214,15 @@ fn expand(pattern: &Path, found: &mut Vec<Part>) -> Result<(), InputError> {
 
 fn part(path: &Path, root: &Path) -> Part {
     let inside = path.strip_prefix(root).unwrap_or(path);
+    Part {
+        location: Location::File(path.to_owned()),
+        name: inside.display().to_string(),
+        keys: keys_of(inside),
+    }
+}
+
+/// The columns that the folders of a path give.
+fn keys_of(inside: &Path) -> Vec<(String, Option<String>)> {
     let folders = inside.parent().into_iter().flat_map(Path::components);
     let keys = folders.filter_map(|folder| {
         let folder = folder.as_os_str().to_str()?;
@@ -115,11 +230,7 @@ fn part(path: &Path, root: &Path) -> Part {
         let value = (value != NO_VALUE).then(|| unescaped(value));
         (!key.is_empty()).then(|| (unescaped(key), value))
     });
-    Part {
-        path: path.to_owned(),
-        name: inside.display().to_string(),
-        keys: keys.collect(),
-    }
+    keys.collect()
 }
 
 /// A text in which `%3A` stands for a colon, and so on.
@@ -178,7 +289,7 @@ pub fn open_parts(parts: Vec<Part>, options: &Options) -> Result<PartsTable, Inp
 fn one_format(parts: &[Part], options: &Options) -> Result<Format, InputError> {
     let mut first: Option<(String, Format)> = None;
     for part in parts {
-        let (name, mut input) = Input::open(part.path.clone().into())?;
+        let (name, mut input) = Input::open(Source::from(&part.location))?;
         let head = input.head().map_err(|e| InputError::io(&name, e))?;
         if head.is_empty() {
             continue;
@@ -206,7 +317,7 @@ fn csv_types(
     let mut all: BTreeMap<String, Seen> = BTreeMap::new();
     let mut first: Option<(String, Vec<String>)> = None;
     for part in parts {
-        let (name, mut input) = Input::open(part.path.clone().into())?;
+        let (name, mut input) = Input::open(Source::from(&part.location))?;
         if input
             .head()
             .map_err(|e| InputError::io(&name, e))?
@@ -241,11 +352,11 @@ fn keys(parts: &[Part]) -> Result<Vec<(String, ColumnType)>, InputError> {
     for part in parts {
         if names(part) != names(first) {
             return Err(InputError::PartDiffers {
-                part: part.path.display().to_string(),
+                part: part.location.to_string(),
                 difference: format!(
                     "its folders give the columns [{}], those of {} give [{}]",
                     names(part).join(", "),
-                    first.path.display(),
+                    first.location,
                     names(first).join(", ")
                 ),
             });
@@ -285,7 +396,7 @@ impl PartsTable {
                 self.open = None;
             }
             let Some(part) = self.parts.get(self.next) else {
-                let names = || self.parts[0].path.display().to_string();
+                let names = || self.parts[0].location.to_string();
                 return if self.any {
                     Ok(None)
                 } else {
@@ -293,14 +404,14 @@ impl PartsTable {
                 };
             };
             self.next += 1;
-            self.open = open_possibly_empty(Source::from(part.path.clone()), &self.options)?;
+            self.open = open_possibly_empty(Source::from(&part.location), &self.options)?;
         }
     }
 
     /// A batch with its columns in the order of the first part, and those of its folders.
     fn whole(&mut self, place: usize, batch: &RecordBatch) -> Result<RecordBatch, InputError> {
         let part = &self.parts[place];
-        let name = part.path.display().to_string();
+        let name = part.location.to_string();
         let now = batch.schema();
         let (first, schema) = self
             .schema

@@ -12,8 +12,11 @@ use std::path::PathBuf;
 use bytes::Bytes;
 use tempfile::{SpooledData, SpooledTempFile};
 
+use crate::address::{self, Address};
 use crate::compressed::Compression;
 use crate::error::InputError;
+#[cfg(feature = "object-store")]
+use crate::objects::{Object, ObjectReader, find};
 
 /// A pipe up to this size is kept in memory, a larger one in a temporary file.
 const SPOOL_IN_MEMORY: usize = 64 << 20;
@@ -26,8 +29,11 @@ pub(crate) type Reader = Box<dyn Read + Send>;
 /// Where a table comes from.
 pub enum Source {
     /// A file, or anything with a path that can be read once, such as a named
-    /// pipe.
+    /// pipe; or the address of an object.
     Path(PathBuf),
+    /// An object of a store.
+    #[cfg(feature = "object-store")]
+    Object(Object),
     /// Standard input.
     Stdin,
     /// Any other bytes, with the name that errors call them by. The ending of
@@ -52,7 +58,9 @@ impl Source {
     /// What errors call it.
     pub fn name(&self) -> String {
         match self {
-            Self::Path(path) => path.display().to_string(),
+            Self::Path(path) => address::shown(path),
+            #[cfg(feature = "object-store")]
+            Self::Object(object) => object.name().to_owned(),
             Self::Stdin => "standard input".into(),
             Self::Reader { name, .. } => name.clone(),
         }
@@ -81,12 +89,22 @@ pub(crate) enum Input {
     Disk(File, Option<Compression>),
     /// The same, in memory.
     Memory(Bytes),
+    /// An object of a store, which can be read as often as one likes, too.
+    #[cfg(feature = "object-store")]
+    Object(Object, Option<Compression>),
     /// Bytes that go by once, no longer compressed.
     Pipe(Reader),
 }
 
 /// Uncompressed bytes with random access.
 pub(crate) enum Seekable {
+    Here(Here),
+    #[cfg(feature = "object-store")]
+    Object(Object),
+}
+
+/// The same, on this machine.
+pub(crate) enum Here {
     Disk(File),
     Memory(Bytes),
 }
@@ -96,7 +114,12 @@ impl Input {
     pub(crate) fn open(source: Source) -> Result<(String, Self), InputError> {
         let name = source.name();
         let input = match source {
-            Source::Path(path) => File::open(path).and_then(Self::from_file),
+            Source::Path(path) => match Address::of(&path) {
+                Some(address) => return Ok((name, Self::from_address(&address)?)),
+                None => File::open(path).and_then(Self::from_file),
+            },
+            #[cfg(feature = "object-store")]
+            Source::Object(object) => Self::from_object(object),
             Source::Stdin => Self::from_pipe(Box::new(io::stdin())),
             Source::Reader { reader, .. } => Self::from_pipe(reader),
         };
@@ -117,6 +140,30 @@ impl Input {
         }
         let compression = Compression::of(&read_head(&mut file)?);
         Ok(Self::Disk(file, compression))
+    }
+
+    #[cfg(feature = "object-store")]
+    fn from_address(address: &Address) -> Result<Self, InputError> {
+        let mut found = find(address)?;
+        match (found.pop(), found.pop()) {
+            (Some(one), None) => {
+                let opened = Self::from_object(one.object);
+                opened.map_err(|e| InputError::io(&address.to_string(), e))
+            }
+            _ => Err(InputError::Folder(address.to_string())),
+        }
+    }
+
+    #[cfg(not(feature = "object-store"))]
+    fn from_address(address: &Address) -> Result<Self, InputError> {
+        address.check()?;
+        Err(InputError::FilesOnly(address.to_string()))
+    }
+
+    #[cfg(feature = "object-store")]
+    fn from_object(object: Object) -> io::Result<Self> {
+        let compression = Compression::of(&read_head(&mut ObjectReader::new(&object))?);
+        Ok(Self::Object(object, compression))
     }
 
     fn from_pipe(mut pipe: Reader) -> io::Result<Self> {
@@ -152,8 +199,8 @@ impl Input {
     pub(crate) fn repeatable(self) -> io::Result<Self> {
         Ok(match self {
             Self::Pipe(pipe) => match spool(pipe)? {
-                Seekable::Disk(file) => Self::Disk(file, None),
-                Seekable::Memory(bytes) => Self::Memory(bytes),
+                Here::Disk(file) => Self::Disk(file, None),
+                Here::Memory(bytes) => Self::Memory(bytes),
             },
             input => input,
         })
@@ -172,6 +219,14 @@ impl Input {
                 }
             }
             Self::Memory(bytes) => Ok(Box::new(Cursor::new(bytes.clone()))),
+            #[cfg(feature = "object-store")]
+            Self::Object(object, compression) => {
+                let bytes = Box::new(ObjectReader::new(object));
+                match compression {
+                    Some(compression) => compression.undo(bytes),
+                    None => Ok(bytes),
+                }
+            }
             Self::Pipe(_) => Err(io::ErrorKind::NotSeekable.into()),
         }
     }
@@ -181,10 +236,12 @@ impl Input {
         match self {
             Self::Disk(mut file, None) => {
                 file.rewind()?;
-                Ok(Seekable::Disk(file))
+                Ok(Seekable::Here(Here::Disk(file)))
             }
-            Self::Memory(bytes) => Ok(Seekable::Memory(bytes)),
-            compressed_or_pipe => spool(compressed_or_pipe.once()?),
+            Self::Memory(bytes) => Ok(Seekable::Here(Here::Memory(bytes))),
+            #[cfg(feature = "object-store")]
+            Self::Object(object, None) => Ok(Seekable::Object(object)),
+            compressed_or_pipe => spool(compressed_or_pipe.once()?).map(Seekable::Here),
         }
     }
 }
@@ -195,14 +252,25 @@ fn read_head(reader: &mut impl Read) -> io::Result<Vec<u8>> {
     Ok(head)
 }
 
-fn spool(mut reader: Reader) -> io::Result<Seekable> {
+impl Seekable {
+    /// The same here: for readers that go back and forth.
+    pub(crate) fn here(self) -> io::Result<Here> {
+        match self {
+            #[cfg(feature = "object-store")]
+            Self::Object(object) => spool(Box::new(ObjectReader::new(&object))),
+            Self::Here(here) => Ok(here),
+        }
+    }
+}
+
+fn spool(mut reader: Reader) -> io::Result<Here> {
     let mut spool = SpooledTempFile::new(SPOOL_IN_MEMORY);
     io::copy(&mut reader, &mut spool)?;
     Ok(match spool.into_inner() {
-        SpooledData::InMemory(bytes) => Seekable::Memory(bytes.into_inner().into()),
+        SpooledData::InMemory(bytes) => Here::Memory(bytes.into_inner().into()),
         SpooledData::OnDisk(mut file) => {
             file.rewind()?;
-            Seekable::Disk(file)
+            Here::Disk(file)
         }
     })
 }
@@ -240,7 +308,7 @@ mod tests {
     fn a_large_pipe_goes_to_disk() {
         let size = SPOOL_IN_MEMORY as u64 + 1;
         let spooled = spool(Box::new(io::repeat(b'x').take(size))).unwrap();
-        let Seekable::Disk(file) = spooled else {
+        let Here::Disk(file) = spooled else {
             panic!("kept in memory");
         };
         assert_eq!(file.metadata().unwrap().len(), size);
