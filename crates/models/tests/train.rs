@@ -9,7 +9,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_select::concat::concat_batches;
 use facts_models::AdditiveModel;
-use facts_models::train::{ClassWeights, TrainError, Training, accuracy};
+use facts_models::train::{ClassWeights, Examples, TrainError, Training, accuracy};
 use serde_json::Value;
 
 fn folder() -> PathBuf {
@@ -80,7 +80,7 @@ fn coefficients_are_scikit_learns() {
     let (table, favourable) = table();
     let mut training = Training::default();
     let found = distance(
-        &training.fit(&table, &favourable).unwrap(),
+        &training.fit(Examples::new(&table, &favourable)).unwrap(),
         &scikit_learn(&python, &[]),
     );
     println!("greatest difference of a coefficient: {found:.1e}");
@@ -88,7 +88,7 @@ fn coefficients_are_scikit_learns() {
 
     training.class_weights = ClassWeights::Balanced;
     let found = distance(
-        &training.fit(&table, &favourable).unwrap(),
+        &training.fit(Examples::new(&table, &favourable)).unwrap(),
         &scikit_learn(&python, &["--balanced"]),
     );
     println!("greatest difference of a coefficient, balanced classes: {found:.1e}");
@@ -99,17 +99,22 @@ fn coefficients_are_scikit_learns() {
 fn a_fitted_model_predicts_about_as_well_as_the_reference() {
     let (table, favourable) = table();
     let training = Training::default();
-    let model = training.fit(&table, &favourable).unwrap();
-    let accuracy = accuracy(&model, &table, &favourable).unwrap();
+    let model = training.fit(Examples::new(&table, &favourable)).unwrap();
+    let accuracy = accuracy(&model, Examples::new(&table, &favourable)).unwrap();
     assert!((0.84..0.86).contains(&accuracy), "{accuracy}");
 }
 
 #[test]
 fn what_cannot_be_trained_on_is_refused() {
     let (table, favourable) = table();
-    let message = |training: Training| training.fit(&table, &favourable).unwrap_err().to_string();
+    let message = |training: Training| {
+        training
+            .fit(Examples::new(&table, &favourable))
+            .unwrap_err()
+            .to_string()
+    };
     let nobody = vec![false; favourable.len()];
-    let one = Training::default().fit(&table, &nobody);
+    let one = Training::default().fit(Examples::new(&table, &nobody));
     assert_eq!(one, Err(TrainError::OneOutcome));
     let wage = message(Training {
         exclude: vec!["wage".to_owned()],
@@ -141,7 +146,7 @@ fn what_cannot_be_trained_on_is_refused() {
         ..Training::default()
     };
     assert!(
-        matches!(unknown.fit(&table, &favourable), Err(TrainError::UnknownColumn { column, .. }) if column == "seks")
+        matches!(unknown.fit(Examples::new(&table, &favourable)), Err(TrainError::UnknownColumn { column, .. }) if column == "seks")
     );
 }
 
@@ -167,11 +172,51 @@ fn missing_values_are_fitted_as_they_are_answered() {
         ("job", Arc::new(job) as ArrayRef),
     ])
     .unwrap();
-    let model = Training::default().fit(&table, &favourable).unwrap();
+    let model = Training::default()
+        .fit(Examples::new(&table, &favourable))
+        .unwrap();
     assert_eq!(model.missing.keys().collect::<Vec<_>>(), ["hours", "job"]);
-    assert_eq!(accuracy(&model, &table, &favourable).unwrap(), 1.0);
+    assert_eq!(
+        accuracy(&model, Examples::new(&table, &favourable)).unwrap(),
+        1.0
+    );
     let text = serde_json::to_string(&model).unwrap();
     let again: AdditiveModel = serde_json::from_str(&text).unwrap();
     let answers = [&again, &model].map(|model| model.predict(&table).unwrap());
     assert_eq!(&answers[0], &answers[1]);
+}
+
+/// A row that stands for several counts as often as if it were written as often.
+#[test]
+fn counts_are_fitted_like_the_rows_they_stand_for() {
+    use arrow_array::UInt32Array;
+    use arrow_select::take::take_record_batch;
+
+    let (table, favourable) = table();
+    let repeats: Vec<u64> = (0..table.num_rows() as u64).map(|row| row % 4).collect();
+    let repeated = |row: u32| std::iter::repeat_n(row, repeats[row as usize] as usize);
+    let places: UInt32Array = (0..table.num_rows() as u32).flat_map(repeated).collect();
+    let rows = take_record_batch(&table, &places).unwrap();
+    let outcomes: Vec<bool> = (places.values().iter())
+        .map(|&row| favourable[row as usize])
+        .collect();
+    let by_counts = Examples {
+        repeats: Some(&repeats),
+        ..Examples::new(&table, &favourable)
+    };
+    for class_weights in [ClassWeights::Equal, ClassWeights::Balanced] {
+        let training = Training {
+            class_weights,
+            ..Training::default()
+        };
+        let counted = training.fit(by_counts).unwrap();
+        let by_rows = training.fit(Examples::new(&rows, &outcomes)).unwrap();
+        let found = distance(&counted, &by_rows);
+        println!("greatest difference of a coefficient: {found:.1e}");
+        assert!(found < 1e-6, "{found}");
+        assert_eq!(
+            accuracy(&counted, by_counts).unwrap(),
+            accuracy(&by_rows, Examples::new(&rows, &outcomes)).unwrap()
+        );
+    }
 }

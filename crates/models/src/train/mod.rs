@@ -19,7 +19,7 @@ use serde::Deserialize;
 use thiserror::Error;
 
 use self::newton::{Problem, Row};
-pub use self::split::{Splitting, split};
+pub use self::split::{Splitting, split, split_counts};
 use crate::additive::{AdditiveModel, Unseen};
 
 /// More coefficients than this are refused: their matrix of second derivatives would not fit.
@@ -80,6 +80,39 @@ impl TryFrom<ClassWeightsText> for ClassWeights {
                 favourable,
             }),
         }
+    }
+}
+
+/// Rows to fit a model to or to try it on: as the model sees them, each with its outcome, and with how many
+/// rows of the table it stands for.
+#[derive(Clone, Copy, Debug)]
+pub struct Examples<'a> {
+    /// The rows.
+    pub rows: &'a RecordBatch,
+    /// Whether the outcome of each is favourable.
+    pub favourable: &'a [bool],
+    /// How many rows of the table each stands for; each for itself, if nothing is said.
+    pub repeats: Option<&'a [u64]>,
+}
+
+impl<'a> Examples<'a> {
+    /// Rows that stand for themselves.
+    pub fn new(rows: &'a RecordBatch, favourable: &'a [bool]) -> Self {
+        Self {
+            rows,
+            favourable,
+            repeats: None,
+        }
+    }
+
+    fn repeats(&self, row: usize) -> u64 {
+        self.repeats.map_or(1, |repeats| repeats[row])
+    }
+
+    /// How many rows of the table there are for which this holds.
+    fn count(&self, is_counted: impl Fn(usize) -> bool) -> u64 {
+        let rows = (0..self.favourable.len()).filter(|&row| is_counted(row));
+        rows.map(|row| self.repeats(row)).sum()
     }
 }
 
@@ -145,12 +178,14 @@ impl Default for Training {
 }
 
 impl Training {
-    /// Fits a model to rows as it is to see them, and whether the outcome of each is favourable.
-    pub fn fit(
-        &self,
-        table: &RecordBatch,
-        favourable: &[bool],
-    ) -> Result<AdditiveModel, TrainError> {
+    /// Fits a model to examples. One that stands for several rows counts as often: the objective is that of
+    /// the rows one by one, and its minimum is theirs but for rounding.
+    pub fn fit(&self, examples: Examples<'_>) -> Result<AdditiveModel, TrainError> {
+        let Examples {
+            rows: table,
+            favourable,
+            ..
+        } = examples;
         if !(self.c.is_finite() && self.c > 0.0) {
             return Err(TrainError::Parameter {
                 what: "C",
@@ -160,7 +195,7 @@ impl Training {
         if favourable.iter().all(|yes| *yes) || !favourable.contains(&true) {
             return Err(TrainError::OneOutcome);
         }
-        let weights = self.row_weights(favourable)?;
+        let weights = self.row_weights(examples)?;
         let terms = self.terms(table)?;
         let coefficients: usize = terms.iter().map(Term::coefficients).sum();
         if coefficients > MAX_COEFFICIENTS {
@@ -173,7 +208,7 @@ impl Training {
         }
         let rows = (0..table.num_rows()).map(|i| Row {
             favourable: favourable[i],
-            weight: weights[usize::from(favourable[i])] * self.c,
+            weight: weights[usize::from(favourable[i])] * self.c * examples.repeats(i) as f64,
             entries: terms.iter().map(|term| term.entry(i)).collect(),
         });
         let solved = Problem {
@@ -193,13 +228,14 @@ impl Training {
     }
 
     /// The weight of a row of the unfavourable and of the favourable class.
-    fn row_weights(&self, favourable: &[bool]) -> Result<[f64; 2], TrainError> {
+    fn row_weights(&self, examples: Examples<'_>) -> Result<[f64; 2], TrainError> {
         let weights = match self.class_weights {
             ClassWeights::Equal => [1.0, 1.0],
             ClassWeights::Balanced => {
-                let yes = favourable.iter().filter(|f| **f).count();
-                let share = |of: usize| favourable.len() as f64 / (2.0 * of as f64);
-                [share(favourable.len() - yes), share(yes)]
+                let yes = examples.count(|row| examples.favourable[row]);
+                let all = examples.count(|_| true);
+                let share = |of: u64| all as f64 / (2.0 * of as f64);
+                [share(all - yes), share(yes)]
             }
             ClassWeights::Given {
                 unfavourable,
@@ -252,20 +288,15 @@ impl Training {
 }
 
 /// The share of rows for which a model's answer is the outcome.
-pub fn accuracy(
-    model: &AdditiveModel,
-    table: &RecordBatch,
-    favourable: &[bool],
-) -> Result<f64, TrainError> {
+pub fn accuracy(model: &AdditiveModel, examples: Examples<'_>) -> Result<f64, TrainError> {
     let answer: ArrayRef = model
-        .predict(table)
+        .predict(examples.rows)
         .map_err(|error| TrainError::Table(error.to_string()))?;
     let answer = answer.as_any().downcast_ref::<BooleanArray>();
     let right = answer.map_or(0, |answer| {
-        let outcomes = favourable.iter().enumerate();
-        outcomes.filter(|&(i, yes)| answer.value(i) == *yes).count()
+        examples.count(|row| answer.value(row) == examples.favourable[row])
     });
-    Ok(right as f64 / favourable.len().max(1) as f64)
+    Ok(right as f64 / examples.count(|_| true).max(1) as f64)
 }
 
 /// What one column contributes: a coefficient for each of its values, or one for its number; and one
