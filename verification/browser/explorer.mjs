@@ -61,6 +61,10 @@ async function answer(page) {
   await page.go("#/answer");
   assert.equal(await page.innerText("#verdict"), expected.verdict);
   assert.equal(await page.innerText(".headline"), expected.headline);
+  const drivers = expected.drivers.length > 16 ? [...expected.drivers.slice(0, 10), ...expected.drivers.slice(-6)] : expected.drivers;
+  const of = ({ part, whole }) => `${part.toLocaleString("en")} of ${whole.toLocaleString("en")}`;
+  const told = await page.$$eval(".drivers tbody tr", (all) => all.map((row) => [...row.children].filter((cell) => !cell.matches(".bar")).map((cell) => cell.textContent)));
+  assert.deepEqual(told, drivers.map(({ item, worse, better }) => [item, of(worse), of(better)]));
 }
 
 async function stories(page) {
@@ -109,6 +113,17 @@ async function drill(page) {
   await other.close();
   await page.go(`#/drill?predicate=${encodeURIComponent(predicate)}`);
   assert.match(await page.innerText(".scored"), /score/);
+  for (const more of await page.$$(".ways button.link")) await more.click();
+  const texts = (selector) => page.$$eval(selector, (all) => all.map((one) => one.textContent.replace(/\s+/g, " ").trim()));
+  const { sides, verdict, support, definitions, actions } = expected.drill;
+  assert.deepEqual(await texts(".compared > b"), sides.map((side) => side.value));
+  const ways = await page.$$eval(".ways li", (all) => all.map((way) => [".make", "b", ".cost"].map((part) => way.querySelector(part).textContent)));
+  assert.deepEqual(ways, sides.flatMap((side) => side.ways.map((way) => [`Make ${way.change}`, way.effectiveness, `cost ${way.cost}`])));
+  assert.deepEqual(await texts(".said"), [plain(verdict)]);
+  assert.deepEqual(await texts(".support > p"), support.map(plain));
+  const table = (name) => page.$$eval(`[aria-label="${name}"] tbody tr`, (all) => all.map((row) => [...row.children].map((cell) => cell.textContent)));
+  assert.deepEqual(await table("All definitions"), definitions.rows);
+  assert.deepEqual(await table("All actions"), actions.rows);
 }
 
 /** The first rows of the table, in the shape of what is expected. */
@@ -286,6 +301,7 @@ const LOOKS = [
   ["wide", {}],
   ["narrow", { viewport: { width: 390, height: 800 } }],
   ["dark", { colorScheme: "dark" }],
+  ["narrow-dark", { viewport: { width: 390, height: 800 }, colorScheme: "dark" }],
 ];
 
 /** A view as a picture, and by the rules of accessibility. */
@@ -334,6 +350,10 @@ try {
     for (const [view, hash] of [["what-if", "#/what-if"], ["person", `#/person?profile=${expected.person.page.profile}`], ["scenarios", "#/compare?old=0&new=1"]]) {
       await look(page, view, hash, name);
     }
+    // What can be typed in is seen without scrolling sideways.
+    await page.go("#/what-if");
+    const [wide, there] = await page.$eval(".what-if .scrolls", (box) => [box.scrollWidth, box.clientWidth]);
+    assert.ok(wide <= there, `what-if, ${name}: features take ${wide} of ${there} pixels`);
     page.assertQuiet();
     await page.context().close();
   }

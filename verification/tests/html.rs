@@ -13,13 +13,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use facts_engine::answer::{DELTA, Reasons, answer};
-use facts_engine::definitions::Fair;
-use facts_engine::distribution::Share;
 use facts_engine::evidence::{self, Evidence, Gathering, intervals_of_first};
 use facts_engine::ranking::{Filters, Ranked};
 use facts_engine::{Options, Watch, audit_with_individuals};
 use facts_report::evidence::words;
-use facts_report::text::{count, effectiveness, number, percent, value};
+use facts_report::overview::{all_actions, all_definitions};
+use facts_report::text::number;
+use facts_report::views::{Places, overview, sides, stories, verdict};
 use facts_report::{Column, Conditions, Csc, ModelOrigin, Origin, Record, Report, VERSION, html};
 use facts_verification::{adult_declaration, adult_model, adult_rows};
 use serde_json::{Value, json};
@@ -174,12 +174,13 @@ fn expected(report: &Report<'_>, conditions: &str) -> Value {
             let for_people = ranking.for_people(column.definition.as_ref(), &audit.subgroups);
             let first = |ranked: &[Ranked]| {
                 let mut all = order(ranked);
-                all.extend(&ranking.suppressed);
                 all.truncate(50);
                 all
             };
             json!({
                 "id": ranking.definition,
+                "title": ranking.title,
+                "ranked": ranking.ranked.len(),
                 "order": first(&for_people.ranked),
                 "byRank": first(&ranking.ranked),
             })
@@ -187,7 +188,7 @@ fn expected(report: &Report<'_>, conditions: &str) -> Value {
         .collect();
     let read = Conditions::parse(conditions, &audit.features).unwrap();
     let meets = |s: &usize| read.admit(&audit.subgroups[*s].predicate);
-    let all: Vec<usize> = (0..audit.subgroups.len()).collect();
+    let all = order(&first.ranking.ranked);
     let mut largest = all.clone();
     largest.sort_by_key(|&s| Reverse(audit.subgroups[s].people()));
     let against = (first.ranking.unfair().iter())
@@ -196,12 +197,16 @@ fn expected(report: &Report<'_>, conditions: &str) -> Value {
         .count();
     json!({
         "subgroups": all.len(),
+        "groups": audit.groups.iter().map(|group| group.name.trim()).collect::<Vec<_>>(),
+        "overview": overview(report, None),
+        "told": stories(report, &Places::new(audit), &|_| None),
         "rankings": rankings,
         "largest": &largest[..largest.len().min(25)],
         "conditions": conditions,
         "meeting": all.iter().filter(|s| meets(s)).count(),
         "meetingAgainstFirst": against,
-        "stories": report.answered().map(|answered| answered.stories().len()),
+        "suppressed": audit.suppression.is_some(),
+        "stories": report.answered().map_or(0, |answered| answered.stories().len()),
         "passing": report.evidence().map(|_| report.passing(first).ranked.len()),
         "findings": report.columns.iter().flat_map(|column| findings(report, column)).collect::<Vec<_>>(),
     })
@@ -220,44 +225,19 @@ fn findings(report: &Report<'_>, column: &Column) -> Vec<Value> {
     let finding = |place: &usize| {
         let mut csc = Csc::new(audit, report.evidence(), column, &shown[*place]);
         csc.gap = report.gap(shown[*place].ranked.subgroup).cloned();
-        let support = words::lines(&csc);
-        let said = csc.to_string();
-        let verdict = said.lines().rev().nth(support.len()).unwrap_or_default();
-        let sides: Vec<Value> = csc.groups.iter().map(|group| {
-            let covered = percent(Share::new(group.members, group.affected));
-            let ways: Vec<Value> = group.actions.iter().map(|action| json!([
-                format!("Make {}", action.change),
-                effectiveness(action.flips, group.members),
-                format!("cost {}", number(action.cost)),
-                action.interval.map(|i| format!("{} interval {}", csc.confidence(), words::shares(&i))),
-            ])).collect();
-            json!({
-                "name": group.name.trim(),
-                "covered": format!("{covered} covered ({} of {})", count(group.members), count(group.affected)),
-                "ways": ways,
-                "none": group.none,
-                "value": value(group.value),
-                "interval": group.interval.and_then(|of| {
-                    let bounds = words::best_of_value(group.value, &of, group.members)?;
-                    Some(format!("{} interval {bounds}", csc.confidence()))
-                }),
-            })
-        }).collect();
+        let ranked = &shown[*place].ranked;
         json!({
-            "subgroup": shown[*place].ranked.subgroup,
+            "subgroup": ranked.subgroup,
             "definition": ranking.definition,
             "title": ranking.title,
-            "predicate": format!("If {}", csc.predicate),
-            "sides": sides,
-            "verdict": verdict.trim(),
-            "support": support,
+            "predicate": csc.predicate,
+            "sides": sides(&csc),
+            "verdict": verdict(&csc, ranked.assessment.fair()),
+            "support": words::lines(&csc),
             "grey": csc.is_grey(),
             "score": number(csc.score),
-            "rank": match shown[*place].ranked.assessment.fair() {
-                Some(Fair::Equal) => "Equal".to_owned(),
-                Some(Fair::OutOfReach) => "Out of reach".to_owned(),
-                None => csc.rank.map_or_else(String::new, |rank| count(rank.into())),
-            },
+            "definitions": all_definitions(report, ranked.subgroup),
+            "actions": all_actions(report, ranked.subgroup),
         })
     };
     places.iter().map(finding).collect()

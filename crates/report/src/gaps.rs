@@ -100,8 +100,15 @@ impl GapRow {
                 self.best
             )
         };
+        // What is shown to be unfair need not be the gap at any cost.
+        let elsewhere = match self.shown == Shown::Unfair && self.difference_interval.holds(0.0) {
+            true => {
+                ", within some cost or in what the way costs, not by the difference at any cost"
+            }
+            false => "",
+        };
         format!(
-            "At any cost {open} have a way: {:.1} points apart ({sure} interval {:.1} to {:.1}){ratio}. Within any cost the gap is at most {:.1} points ({sure} bound), {:.1} for all subgroups together: {}.",
+            "At any cost {open} have a way: {:.1} points apart ({sure} interval {:.1} to {:.1}){ratio}. Within any cost the gap is at most {:.1} points ({sure} bound), {:.1} for all subgroups together: {}{elsewhere}.",
             self.difference * 100.0,
             self.difference_interval.low * 100.0,
             self.difference_interval.high * 100.0,

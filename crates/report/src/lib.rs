@@ -20,6 +20,8 @@ mod html;
 mod impact;
 pub mod json;
 pub mod markdown;
+mod memory;
+pub mod models;
 pub mod overview;
 pub mod parquet;
 pub mod person;
@@ -27,6 +29,7 @@ mod record;
 mod report;
 pub mod sheets;
 pub mod text;
+pub mod views;
 
 pub use self::ask::{AskError, Choice};
 pub use self::conditions::Conditions;
@@ -37,8 +40,9 @@ pub use self::forms::{FORMS, Form};
 pub use self::grid::{Grid, Side};
 pub use self::html::html;
 pub use self::impact::{Impact, ImpactRow, ImpactTable};
+pub use self::memory::Size;
 pub use self::record::{
-    BaseRate, BaseRates, EARLIEST_VERSION, FileOrigin, ModelOrigin, Origin, Record, TrainingNote,
-    VERSION,
+    BaseRate, BaseRates, EARLIEST_VERSION, FileOrigin, ModelOrigin, Origin, Record, Stored,
+    TrainingNote, VERSION,
 };
 pub use self::report::{Column, HEADLINES, Order, Report, Showing};

@@ -122,13 +122,13 @@ fn model(report: &Report<'_>) -> String {
     let mut text = format!("{} ({})", model.spec, model.description);
     if let Some(training) = &model.training {
         text += &format!(
-            "; fitted here on {} rows to predict {} = {}, audited on the other {} rows, right on {:.1}% of them (seed {})",
+            "; fitted here on {} rows to predict {} = {}, audited on the other {} rows, right on {:.1}% of them ({})",
             count(training.train_rows),
             training.label,
             training.favourable.trim(),
             count(training.test_rows),
             training.accuracy * 100.0,
-            training.seed,
+            training.split(),
         );
     }
     match model.reads_protected.as_deref() {

@@ -1,11 +1,15 @@
 //! An audit as it is saved and handed over: what was found, and from what.
 
+use std::fmt;
+
 use facts_engine::Audit;
 use facts_engine::answer::Answer;
 use facts_engine::comparison::Side;
 use facts_engine::evidence::{Evidence, Tests};
 use facts_engine::flips::Favourable;
 use serde::{Deserialize, Serialize};
+
+use crate::text::count;
 
 /// The version of the saved form of a [`Record`].
 ///
@@ -107,6 +111,9 @@ impl Record {
     }
 }
 
+/// What stands in the place of a hash that cannot be had.
+pub(crate) const NO_HASH: &str = "not known: it could not be read twice, or is no file";
+
 /// A file, and how to recognise it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
@@ -127,17 +134,67 @@ pub struct FileOrigin {
     pub name: String,
     /// How many rows it has.
     pub rows: u64,
-    /// The SHA-256 of its bytes.
-    pub sha256: String,
+    /// The SHA-256 of its bytes; none for an object of a store of which only parts were read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sha256: Option<String>,
+    /// What a store says about its object.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stored: Option<Stored>,
+}
+
+/// What a store says about an object: its own word, where a hash is ours.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stored {
+    /// How many bytes it has.
+    pub bytes: u64,
+    /// What the store calls this version of it, if it calls it anything.
+    pub e_tag: Option<String>,
+}
+
+impl fmt::Display for Stored {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes", count(self.bytes))?;
+        match &self.e_tag {
+            Some(tag) => write!(f, ", e-tag {}", tag.trim_matches('"')),
+            None => f.write_str(", without an e-tag"),
+        }
+    }
 }
 
 impl Origin {
     /// What can tell that two tables are of the same bytes: the hashes of its files; none if not known.
     pub fn hashes(&self) -> Option<Vec<&str>> {
-        if self.files.is_empty() {
-            return self.sha256.as_deref().map(|hash| vec![hash]);
+        if let Some(hash) = &self.sha256 {
+            return Some(vec![hash]);
         }
-        Some(self.files.iter().map(|file| file.sha256.as_str()).collect())
+        let files = self.files.iter().map(|file| file.sha256.as_deref());
+        let hashes: Option<Vec<&str>> = files.collect();
+        hashes.filter(|hashes| !hashes.is_empty())
+    }
+
+    /// Why there is no hash of the whole, in words, and what there is instead.
+    pub fn without_hash(&self) -> String {
+        match self.files.as_slice() {
+            [] => NO_HASH.to_owned(),
+            [
+                FileOrigin {
+                    stored: Some(stored),
+                    ..
+                },
+            ] => {
+                format!(
+                    "not computed: only parts of the object were read; its store says: {stored}"
+                )
+            }
+            files if files.iter().all(|file| file.sha256.is_some()) => format!(
+                "one for each of {} files, in the saved audit",
+                count(files.len() as u64)
+            ),
+            files => format!(
+                "not computed: only parts of {} objects were read; what their store says of each is in the saved audit",
+                count(files.len() as u64)
+            ),
+        }
     }
 }
 
@@ -172,8 +229,22 @@ pub struct TrainingNote {
     pub test_rows: u64,
     /// The seed of the split.
     pub seed: u64,
+    /// Whether the two parts were drawn by counts of rows that agree, and not by the places of rows.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub by_counts: bool,
     /// The share of the test rows on which the model's answer is the outcome.
     pub accuracy: f64,
+}
+
+impl TrainingNote {
+    /// How the two parts were drawn: `seed 7`.
+    pub fn split(&self) -> String {
+        let how = match self.by_counts {
+            true => "split by counts, ",
+            false => "",
+        };
+        format!("{how}seed {}", self.seed)
+    }
 }
 
 /// How often the label is favourable in each group compared.

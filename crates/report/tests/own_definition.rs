@@ -23,7 +23,7 @@ fn every_form_reports_it_in_its_own_words() {
     ] {
         assert!(page.contains(words), "{words} is missing from the page");
     }
-    assert!(page.contains("data-viewpoint=\"micro\""));
+    assert!(page.contains("Effectiveness within a cost, micro"));
     let record = example::record().unwrap();
     let report = Report::by(&record, vec![Box::new(example::LeftBehind)]);
     let same = Report::by(&record, vec![Box::new(example::LeftBehind)]);

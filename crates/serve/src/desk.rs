@@ -3,13 +3,12 @@
 //! A [`Report`] borrows its record, so both live on one thread's stack and questions come to them. They
 //! are answered one after another; each is computed on all cores.
 
-use std::collections::HashMap;
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Mutex};
 
 use facts_engine::definitions;
 use facts_engine::evidence::Tests;
-use facts_engine::subgroups::Item;
+use facts_report::views::{self, Places};
 use facts_report::{Column, Record, Report};
 use facts_run::Behind;
 
@@ -118,7 +117,7 @@ pub(crate) struct Desk<'a> {
     /// Predicates as one reads them, by place.
     pub(crate) texts: Vec<String>,
     /// The places of subgroups, by their items.
-    pub(crate) places: HashMap<&'a [Item], Place>,
+    pub(crate) places: Places<'a>,
     /// Other definitions, the last asked for last.
     others: Vec<Column>,
     /// Tests of other definitions, or at other levels, that were made since.
@@ -127,27 +126,14 @@ pub(crate) struct Desk<'a> {
     pub(crate) remembered: Option<Remembered>,
 }
 
-/// Where a predicate stands in an audit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
-    /// Among the subgroups that are ranked.
-    Ranked(usize),
-    /// Among those for which no action was mined.
-    WithoutActions(usize),
-}
-
 impl<'a> Desk<'a> {
     pub(crate) fn new(record: &'a Record) -> Result<Self, Failed> {
         let audit = &record.audit;
-        let ranked = audit.subgroups.iter().enumerate();
-        let without = audit.without_actions.iter().enumerate();
-        let ranked = ranked.map(|(s, one)| (one.predicate.items(), Place::Ranked(s)));
-        let without = without.map(|(s, one)| (one.predicate.items(), Place::WithoutActions(s)));
         Ok(Self {
             record,
             report: Report::new(record)?,
             texts: (audit.subgroups.iter().map(|one| audit.text(&one.predicate))).collect(),
-            places: ranked.chain(without).collect(),
+            places: Places::new(audit),
             others: Vec::new(),
             tested: Vec::new(),
             remembered: None,
@@ -207,8 +193,6 @@ impl<'a> Desk<'a> {
 
     /// The level α that the audit was tested at, or the usual one.
     pub(crate) fn alpha(&self) -> f64 {
-        let found = self.record.evidence.as_ref();
-        let usual = facts_engine::evidence::Gathering::default().alpha;
-        found.map_or(usual, |found| found.gathering.alpha)
+        views::alpha(self.record)
     }
 }

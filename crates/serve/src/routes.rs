@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::json;
+use facts_report::views;
+use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::assets;
 use crate::desk::Held;
@@ -13,7 +15,7 @@ use crate::jobs::Job;
 use crate::server::Answers;
 use crate::state::State;
 use crate::views::command::Command;
-use crate::views::{compare, export, handover, overview, person, stories, subgroup, subgroups};
+use crate::views::{compare, export, handover, person, subgroup, subgroups};
 use crate::workbench::{self, Scenario, Untested, Workbench};
 
 impl Answers for Arc<State> {
@@ -55,7 +57,9 @@ fn route(state: &Arc<State>, request: &Request) -> Result<Response, Failed> {
         (Method::Get, ["api", "audits", key]) => {
             let held = state.audit(key)?;
             let source = held.source.clone();
-            let found = held.ask(move |desk| overview::overview(desk, &source))?;
+            let command = Command::show(&source).to_string();
+            let found =
+                held.ask(move |desk| plain(&views::overview(&desk.report, Some(command))))?;
             Ok(Response::json(&found))
         }
         (Method::Get, ["api", "audits", key, view]) => {
@@ -70,7 +74,7 @@ fn route(state: &Arc<State>, request: &Request) -> Result<Response, Failed> {
 fn session(state: &State) -> serde_json::Value {
     let audits = state.audits();
     let audits = audits.iter().enumerate().map(|(key, held)| {
-        let mut title = overview::title(&held.name, &held.record);
+        let mut title = views::title(&held.name, &held.record);
         title["key"] = json!(key);
         title["rows"] = json!(held.behind.is_some());
         title["people"] = json!(person::may_be_asked(held));
@@ -86,15 +90,33 @@ fn session(state: &State) -> serde_json::Value {
     })
 }
 
+/// An answer as it is sent.
+fn plain(answer: &impl Serialize) -> Result<Value, Failed> {
+    serde_json::to_value(answer).map_err(|error| Failed::internal(error.to_string()))
+}
+
 /// A view of one audit.
 fn of_audit(held: &Held, view: &str, request: &Request) -> Result<Response, Failed> {
     let source = held.source.clone();
     let found = match view {
-        "stories" => held.ask(move |desk| stories::stories(desk, &source))?,
+        // Thousands of points: written as they are, not built up as a value first.
         "subgroups" => {
             let (asked, window) = subgroups::Asked::read(request)?;
-            held.ask(move |desk| subgroups::subgroups(desk, &source, &asked, &window))?
+            let found =
+                held.ask(move |desk| subgroups::subgroups(desk, &source, &asked, &window))?;
+            return Ok(Response::json(&found));
         }
+        "stories" => held.ask(move |desk| {
+            let command = |story: Option<usize>| {
+                let command = Command::show(&source);
+                let command = match story {
+                    None => command.flag("--stories"),
+                    Some(number) => command.with("--story", &number.to_string()),
+                };
+                Some(command.to_string())
+            };
+            plain(&views::stories(&desk.report, &desk.places, &command))
+        })?,
         "subgroup" => {
             let text = |name: &str| request.parameter(name).unwrap_or_default().to_owned();
             let (predicate, definition) = (text("predicate"), text("definition"));

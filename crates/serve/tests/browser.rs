@@ -11,8 +11,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use facts_engine::definitions;
+use facts_engine::ranking::Filters;
+use facts_report::evidence::words;
 use facts_report::text::{count, number, value};
-use facts_report::{Diff, Record, Report};
+use facts_report::views::{sides, verdict};
+use facts_report::{Csc, Diff, Record, Report, overview};
 use facts_serve::Subject;
 use serde_json::{Value, json};
 use support::{Server, bench, record};
@@ -69,9 +72,31 @@ fn expected(old: &Record, new: &Record) -> Value {
         scores.collect::<Vec<_>>()
     });
     let document = serde_json::to_value(answered.document()).unwrap();
+    let told = stories.first().unwrap();
+    let effectiveness = (report.columns.iter())
+        .find(|column| column.ranking.definition == "equal-effectiveness:micro")
+        .unwrap();
+    let shown = old.audit.show(
+        &effectiveness.ranking,
+        effectiveness.definition.as_ref(),
+        &Filters::default(),
+    );
+    let shown = (shown.iter())
+        .find(|shown| shown.ranked.subgroup == told.subgroup)
+        .unwrap();
+    let mut csc = Csc::new(&old.audit, report.evidence(), effectiveness, shown);
+    csc.gap = report.gap(told.subgroup).cloned();
     json!({
         "verdict": document["verdict_words"],
         "headline": document["headline"],
+        "drivers": document["drivers"],
+        "drill": {
+            "sides": sides(&csc),
+            "verdict": verdict(&csc, shown.ranked.assessment.fair()),
+            "support": words::lines(&csc),
+            "definitions": overview::all_definitions(&report, told.subgroup),
+            "actions": overview::all_actions(&report, told.subgroup),
+        },
         "stories": stories.iter().map(|story| &story.sentence).collect::<Vec<_>>(),
         "predicates": stories.iter().map(|story| &story.predicate).collect::<Vec<_>>(),
         "matrix": matrix.collect::<Vec<_>>(),

@@ -1,4 +1,4 @@
-//! The page that is committed is what its source gives, and it is small.
+//! The explorer that is committed is what its source gives, for `facts serve` and for report.html, and it is small.
 //!
 //! `FACTS_NODE` names a `node`; run `npm ci` in `crates/serve/web` first. Without it the source is not
 //! built, and the test says so; on CI that is a failure.
@@ -11,23 +11,47 @@ use std::process::Command;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-const FILES: [&str; 4] = ["index.html", "explorer.js", "explorer.css", "icon.svg"];
+/// Where each build is committed, the mode of Vite that gives it, and its files.
+const BUILDS: [(&str, &str, &[&str]); 2] = [
+    (
+        "dist",
+        "production",
+        &["index.html", "explorer.js", "explorer.css", "icon.svg"],
+    ),
+    (
+        "../../report/src/html/assets/explorer",
+        "report",
+        &["explorer.js", "explorer.css"],
+    ),
+];
 
 fn web() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("web")
 }
 
 #[test]
-fn the_page_is_under_150_kilobytes() {
+fn both_builds_together_are_under_150_kilobytes() {
     let mut packed = 0;
-    for file in FILES {
-        let mut packer = GzEncoder::new(Vec::new(), Compression::default());
-        packer
-            .write_all(&std::fs::read(web().join("dist").join(file)).unwrap())
-            .unwrap();
-        packed += packer.finish().unwrap().len();
+    for (folder, _, files) in BUILDS {
+        for file in files {
+            let mut packer = GzEncoder::new(Vec::new(), Compression::default());
+            packer
+                .write_all(&std::fs::read(web().join(folder).join(file)).unwrap())
+                .unwrap();
+            packed += packer.finish().unwrap().len();
+        }
     }
     assert!(packed < 150_000, "{packed} bytes");
+}
+
+/// What would end the element that the report carries it in.
+#[test]
+fn the_report_can_carry_its_explorer() {
+    let folder = web().join(BUILDS[1].0);
+    let read = |file: &str| std::fs::read_to_string(folder.join(file)).unwrap();
+    let (script, style) = (read("explorer.js"), read("explorer.css"));
+    assert!(!script.contains("</script") && !script.contains("<!--"));
+    assert!(!style.contains("</style") && !style.contains("url("));
 }
 
 #[test]
@@ -38,7 +62,6 @@ fn the_committed_page_is_what_the_source_gives() {
         eprintln!("LEFT OUT: set FACTS_NODE to build the page from its source");
         return;
     };
-    let built = tempfile::tempdir().unwrap();
     let run = |script: &str, arguments: &[&str]| {
         let script = web().join("node_modules").join(script);
         assert!(
@@ -61,26 +84,21 @@ fn the_committed_page_is_what_the_source_gives() {
         );
     };
     run("typescript/bin/tsc", &["--noEmit"]);
-    let folder = built.path().to_str().unwrap();
-    run(
-        "vite/bin/vite.js",
-        &[
-            "build",
-            "--outDir",
-            folder,
-            "--emptyOutDir",
-            "--logLevel",
-            "warn",
-        ],
-    );
-    for file in FILES {
-        let fresh = std::fs::read(built.path().join(file)).unwrap();
-        let committed = std::fs::read(web().join("dist").join(file)).unwrap();
-        assert!(
-            fresh == committed,
-            "web/dist/{file} is not what web/src gives: run `npm run build` in crates/serve/web"
-        );
+    for (folder, mode, files) in BUILDS {
+        let built = tempfile::tempdir().unwrap();
+        let to = built.path().to_str().unwrap();
+        let quietly = ["--emptyOutDir", "--logLevel", "warn"];
+        let arguments = ["build", "--mode", mode, "--outDir", to];
+        run("vite/bin/vite.js", &[&arguments[..], &quietly].concat());
+        for file in files {
+            let fresh = std::fs::read(built.path().join(file)).unwrap();
+            let committed = std::fs::read(web().join(folder).join(file)).unwrap();
+            assert!(
+                fresh == committed,
+                "{folder}/{file} is not what web/src gives: run `npm run build` in crates/serve/web"
+            );
+        }
+        let there = std::fs::read_dir(built.path()).unwrap().count();
+        assert_eq!(there, files.len());
     }
-    let there = std::fs::read_dir(built.path()).unwrap().count();
-    assert_eq!(there, FILES.len());
 }

@@ -206,6 +206,33 @@ fn a_subgroup_knows_those_with_one_condition_less_and_more() {
 }
 
 #[test]
+fn a_subgroup_with_a_suppressed_count_says_why_it_is_not_ranked() {
+    let mut record = record(&[]);
+    record.audit = record.audit.clone().suppressed(10);
+    (record.evidence, record.answer) = (None, None);
+    let report = Report::new(&record).unwrap();
+    let mut columns = report.columns.iter();
+    let column = columns.find(|column| !column.ranking.suppressed.is_empty());
+    let ranking = &column
+        .expect("a definition that needs a suppressed count")
+        .ranking;
+    let subgroup = &record.audit.subgroups[ranking.suppressed[0]];
+    let server = asked(std::slice::from_ref(&record));
+    let path = format!(
+        "/api/audits/0/subgroup?definition={}&predicate={}",
+        encoded(&ranking.definition),
+        encoded(&record.audit.text(&subgroup.predicate))
+    );
+    let told = server.get(&path).json();
+    assert!(told["found"].is_null());
+    let why = told["not_ranked"].as_str().unwrap();
+    assert!(
+        why.ends_with("a count that it needs is suppressed."),
+        "{why}"
+    );
+}
+
+#[test]
 fn two_audits_compare_as_the_command_compares_them() {
     let (old, new) = (record(&[]), record(&["features.job.immutable=true"]));
     let diff = Diff::new(&old, &new, &old.definitions).unwrap();

@@ -128,9 +128,9 @@ pub struct DriverRow {
     pub better: Share,
 }
 
-impl Answered<'_> {
+impl<'a> Answered<'a> {
     /// The answer as JSON holds it.
-    pub fn document(&self) -> AnswerDocument<'_> {
+    pub fn document(&self) -> AnswerDocument<'a> {
         AnswerDocument {
             verdict: &self.answer.verdict,
             verdict_words: words::verdict(self),

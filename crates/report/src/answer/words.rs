@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use facts_engine::Audit;
-use facts_engine::answer::{Compared, Story, Verdict};
+use facts_engine::answer::{Compared, Story, Verdict, Why};
 use facts_engine::distribution::Share;
 use facts_engine::population::{Distance, Kind, Levels};
 use facts_engine::subgroups::{Item, Operator};
@@ -305,8 +305,11 @@ pub fn why(answered: &Answered<'_>, story: &Story) -> Option<String> {
     let protected = answered.report.record.protected.join(" and ");
     let worse = answered.people_of(story.worse_off);
     let better = answered.people_of(story.better_off);
-    let parts = match why.composition {
-        Some(composition) => {
+    let mut whole = why_points(story, why).into_iter();
+    let mut next = || whole.next().unwrap_or_default();
+    let swap = next();
+    let others = match why.composition {
+        Some(_) => {
             let features: Vec<&str> = (why.strata.iter())
                 .map(|&f| {
                     answered.report.record.audit.features[f as usize]
@@ -319,22 +322,42 @@ pub fn why(answered: &Answered<'_>, story: &Story) -> Option<String> {
                 [first, _, _, ..] => format!("{first} and {} more", features.len() - 1),
                 features => listed(features, "and"),
             };
-            format!(
-                "{} with {among}, {} neither",
-                signed(composition),
-                signed(why.rest)
-            )
+            format!("{} with {among}, {} neither", next(), next())
         }
         None => format!(
             "{} with anything else (no {worse} are like any {better})",
-            signed(why.rest)
+            next()
         ),
     };
     Some(format!(
-        "of {}, {} with the model's use of {protected}, {parts}.",
+        "of {}, {swap} with the model's use of {protected}, {others}.",
         points(story.gap()),
-        signed(why.swap),
     ))
+}
+
+/// What goes with the swap, the composition (if that is known) and neither, in whole points that add up to those
+/// of the gap.
+pub(crate) fn why_points(story: &Story, why: &Why) -> Vec<String> {
+    let parts = [Some(why.swap), why.composition, Some(why.rest)];
+    let parts: Vec<f64> = parts.into_iter().flatten().collect();
+    let whole = whole_points(story.gap(), &parts).into_iter();
+    whole.map(signed).collect()
+}
+
+/// The parts of a gap in whole points that add up to the gap's own: each is rounded down, and the points that
+/// are then missing go to the parts that lost most.
+fn whole_points(gap: f64, parts: &[f64]) -> Vec<i64> {
+    let mut whole: Vec<i64> = (parts.iter())
+        .map(|part| (part * 100.0).floor() as i64)
+        .collect();
+    let missing = (gap * 100.0).round() as i64 - whole.iter().sum::<i64>();
+    let lost = |&place: &usize| parts[place] * 100.0 - (parts[place] * 100.0).floor();
+    let mut places: Vec<usize> = (0..parts.len()).collect();
+    places.sort_by(|a, b| lost(b).total_cmp(&lost(a)));
+    for &place in places.iter().take(missing.max(0) as usize) {
+        whole[place] += 1;
+    }
+    whole
 }
 
 /// What a cost is made of: features that count alike are named together.
@@ -414,13 +437,11 @@ pub fn points(gap: f64) -> String {
     )
 }
 
-/// The same without the word, with a sign if it is below 0.
-pub(crate) fn signed(gap: f64) -> String {
-    let rounded = (gap * 100.0).round();
-    if rounded < 0.0 {
-        format!("−{}", -rounded)
-    } else {
-        format!("{}", rounded.abs())
+/// Points without the word, with a minus sign if they are below 0.
+fn signed(points: i64) -> String {
+    match points {
+        0.. => points.to_string(),
+        _ => format!("−{}", points.unsigned_abs()),
     }
 }
 
@@ -443,5 +464,24 @@ pub fn listed<T: AsRef<str>>(names: &[T], last: &str) -> String {
         [] => String::new(),
         [only] => (*only).to_owned(),
         [first @ .., end] => format!("{} {last} {end}", first.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_in_whole_points_add_up_to_the_gap() {
+        for (gap, parts, whole) in [
+            (0.30, [0.024, 0.264, 0.012], [2, 27, 1]),
+            (0.09, [0.006, 0.086, -0.002], [1, 8, 0]),
+            (0.254, [0.024, 0.166, 0.064], [2, 17, 6]),
+            (-0.016, [-0.006, 0.0, -0.010], [-1, 0, -1]),
+        ] {
+            let points = whole_points(gap, &parts);
+            assert_eq!(points, whole, "{gap}");
+            assert_eq!(points.iter().sum::<i64>(), (gap * 100.0).round() as i64);
+        }
     }
 }

@@ -242,6 +242,46 @@ fn intervals_name_their_kind_and_infinite_resamples() {
     );
 }
 
+/// Where a finding passes, the interval beside it excludes 0, or a line says why it does not.
+#[test]
+fn an_interval_that_holds_0_beside_a_finding_that_passes_is_explained() {
+    let both = |low: f64, high: f64| BootstrapIntervals {
+        percentile: interval(low, high),
+        bca: None,
+    };
+    let lines = |family_wise: f64, gap_p: Option<f64>, score, gap| {
+        let tested = FindingTest {
+            gap_p,
+            ..test(0.001, family_wise, 0.01)
+        };
+        let mut csc = finding(Some(tested));
+        csc.evidence.as_mut().unwrap().intervals = Some(Intervals {
+            score,
+            gap,
+            infinite: 0.0,
+        });
+        words::lines(&csc)
+    };
+    let why = |lines: &[String]| {
+        let start = "The interval holds 0 though the finding passes: ";
+        let why = lines.iter().find_map(|line| line.strip_prefix(start));
+        why.map(str::to_owned)
+    };
+    let (above, below) = (both(0.1, 0.5), both(-0.5, -0.1));
+    assert_eq!(why(&lines(0.01, None, above, below)), None);
+    // An end at 0 counts: scores are never below it.
+    for (score, gap) in [(above, both(-0.5, 0.1)), (both(0.0, 0.5), below)] {
+        let of_means = why(&lines(0.01, None, score, gap)).unwrap();
+        assert!(of_means.starts_with("the test asks"), "{of_means}");
+        let of_steps = why(&lines(0.01, Some(0.001), score, gap)).unwrap();
+        assert!(
+            of_steps.starts_with("what is compared moves in steps"),
+            "{of_steps}"
+        );
+        assert_eq!(why(&lines(0.2, None, score, gap)), None);
+    }
+}
+
 #[test]
 fn an_interval_of_one_point_is_no_certainty() {
     let mut csc = finding(Some(test(0.001, 0.01, 0.01)));

@@ -176,7 +176,11 @@ pub fn close_lines(evidence: &FindingEvidence, score: f64) -> Vec<String> {
     let mut lines = intervals.map_or_else(Vec::new, |intervals| {
         match untelling(intervals, &evidence.small_groups) {
             Some(why) => vec![why],
-            None => interval_lines(score, intervals, evidence.alpha),
+            None => {
+                let mut lines = interval_lines(score, intervals, evidence.alpha);
+                lines.extend(why_it_holds_0(evidence));
+                lines
+            }
         }
     });
     lines.extend(evidence.stability.as_ref().map(holds));
@@ -355,6 +359,28 @@ fn interval_lines(score: f64, intervals: &Intervals, alpha: f64) -> Vec<String> 
     ]
 }
 
+/// Why an interval holds 0 beside a finding that passes; none if it does not.
+fn why_it_holds_0(evidence: &FindingEvidence) -> Option<String> {
+    let intervals = evidence.intervals.as_ref()?;
+    let test = evidence.test.as_ref()?;
+    let both = [&intervals.gap, &intervals.score];
+    let holds_0 = both.iter().any(|of| of.best().holds(0.0));
+    if test.stands != Stands::FamilyWise || !holds_0 {
+        return None;
+    }
+    let why = match test.gap_p {
+        Some(_) => {
+            "what is compared moves in steps, and where resampled groups stand on the same step there is no gap; the test also weighs how far the shares lie apart"
+        }
+        None => {
+            "the test asks how often chance alone shows as much, the interval how far the number moves with other people, and few of them can move it far"
+        }
+    };
+    Some(format!(
+        "The interval holds 0 though the finding passes: {why}."
+    ))
+}
+
 /// In how many variants a finding holds.
 pub fn holds(followed: &Followed) -> String {
     let Followed {
@@ -416,7 +442,7 @@ pub fn of_value(value: GroupValue, of: &BootstrapIntervals, members: u64) -> Opt
 
 /// The same where there is room for one: BCa where it is defined.
 pub fn best_of_value(value: GroupValue, of: &BootstrapIntervals, members: u64) -> Option<String> {
-    let best = of.bca.unwrap_or(of.percentile);
+    let best = of.best();
     let in_units = in_units(value);
     (members >= TOO_FEW && moves(of) && best.low.is_finite())
         .then(|| format!("{} to {}", in_units(best.low), in_units(best.high)))

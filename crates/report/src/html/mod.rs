@@ -1,9 +1,9 @@
 //! The report as one HTML page that needs nothing else: no network, no server, no other file.
 //!
-//! What matters is text in the page itself ([`page`] gathers it, `templates/` lays it out), so it
-//! reads without a script and prints. The table of all subgroups, the subgroups one opens, and the
-//! charts are drawn by the scripts in `assets/` from the [`payload`], which holds what the engine
-//! counted, compressed. The scripts show; they do not count again.
+//! What matters is text and drawings in the page itself ([`page`] gathers it, `templates/` lays it out), so it
+//! reads without a script and prints. At addresses that begin with `#/` the page shows the explorer instead:
+//! the views of `facts serve`, built from the same source (`crates/serve/web`) into `assets/explorer`, over the
+//! [`payload`], which holds what the engine counted, compressed. The script shows; it does not count again.
 //!
 //! The page forbids itself everything but its own styles and scripts, which it names by hash: a
 //! level called `<script>` would not run even if it were not escaped.
@@ -23,32 +23,21 @@ use self::page::{Document, Page};
 use crate::report::Report;
 
 const STYLE: &str = concat!(
-    include_str!("assets/vendor/uplot/uPlot.min.css"),
     include_str!("assets/report.css"),
     include_str!("assets/print.css"),
 );
 
-const CHARTING: &str = include_str!("assets/vendor/uplot/uPlot.iife.min.js");
+/// The explorer's style, which takes the place of the report's while the explorer is shown.
+const EXPLORER_STYLE: &str = include_str!("assets/explorer/explorer.css");
 
-/// One module in several files: what a later one uses, an earlier one declares.
-const SCRIPT: &str = concat!(
-    include_str!("assets/format.js"),
-    include_str!("assets/shares.js"),
-    include_str!("assets/payload.js"),
-    include_str!("assets/conditions.js"),
-    include_str!("assets/elements.js"),
-    include_str!("assets/charts.js"),
-    include_str!("assets/finding.js"),
-    include_str!("assets/explorer.js"),
-    include_str!("assets/main.js"),
-);
+const SCRIPT: &str = include_str!("assets/explorer/explorer.js");
 
 /// The report as one self-contained HTML page.
 pub fn html(report: &Report<'_>) -> String {
     let document = Document {
         policy: &policy(),
         style: STYLE,
-        charting: CHARTING,
+        explorer_style: EXPLORER_STYLE,
         script: SCRIPT,
         payload: &payload::encode(report),
         page: &Page::new(report),
@@ -74,9 +63,9 @@ fn style_only() -> String {
 /// What the page may do: run and apply what it carries, and nothing else.
 fn policy() -> String {
     format!(
-        "default-src 'none'; script-src {} {}; style-src {}; img-src data:; base-uri 'none'; form-action 'none'",
-        hash(CHARTING),
+        "default-src 'none'; script-src {}; style-src {} {}; img-src data:; base-uri 'none'; form-action 'none'",
         hash(SCRIPT),
-        hash(STYLE)
+        hash(STYLE),
+        hash(EXPLORER_STYLE)
     )
 }

@@ -135,6 +135,7 @@ pub(crate) fn awkward_record(audit: Audit) -> Record {
                 train_rows: 12_000,
                 test_rows: 407,
                 seed: 7,
+                by_counts: true,
                 accuracy: 0.8125,
             }),
         },

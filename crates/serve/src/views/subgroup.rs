@@ -3,14 +3,13 @@
 use facts_engine::ranking::{Filters, Ranked, Ranking};
 use facts_engine::subgroups::Item;
 use facts_report::evidence::words;
-use facts_report::text::percent;
+use facts_report::views::{self, Curve, Place, Row, Side};
 use facts_report::{Column, Csc, Grid, Record, overview};
 use serde::Serialize;
 use serde_json::Value;
 
 use super::command::Command;
-use super::parts::{Curve, Row};
-use crate::desk::{Desk, Place, Source};
+use crate::desk::{Desk, Source};
 use crate::failure::Failed;
 
 /// A subgroup, or everybody, with its neighbours.
@@ -45,11 +44,16 @@ struct Chip {
 struct Found {
     row: Row,
     predicate: String,
-    /// The share of each group's refused people that it covers.
-    covered: Vec<String>,
+    /// What each group can do, as one reads it.
+    sides: Vec<Side>,
+    /// Whom it is against, and how much.
+    verdict: String,
+    /// The same for programs.
     csc: Csc,
     /// What supports the finding, in words.
     support: Vec<String>,
+    /// How it fares in each variant of the audit, if that was asked for.
+    variants: Option<Grid>,
     definitions: Grid,
     actions: Grid,
     curve: Curve,
@@ -83,7 +87,7 @@ pub(crate) fn subgroup(
     let id = desk.column(definition)?.ranking.definition.clone();
     let record = desk.record;
     let items = items(record, predicate)?;
-    let place = desk.places.get(items.as_slice()).copied();
+    let place = desk.places.get(&items);
     let not_ranked = match (place, items.is_empty()) {
         (Some(Place::Ranked(_)), _) | (_, true) => None,
         // Asked again in words, so that the reason is the report's own.
@@ -95,12 +99,16 @@ pub(crate) fn subgroup(
         Some(Place::Ranked(subgroup)) => around.found(subgroup),
         _ => None,
     };
+    let title = around.column.ranking.title.clone();
+    let not_ranked = not_ranked.or_else(|| {
+        let suppressed = found.is_none() && !items.is_empty();
+        suppressed.then(|| format!("Not ranked by {title}: a count that it needs is suppressed."))
+    });
     let features = &record.audit.features;
     let mut command = Command::show(source);
     if let Some(found) = &found {
         command = command.with("--subgroup", &found.predicate);
     }
-    let title = around.column.ranking.title.clone();
     let one = One {
         conditions: (items.iter())
             .map(|item| Chip {
@@ -218,8 +226,8 @@ impl<'d, 'a> Around<'d, 'a> {
                     members: audit.groups.iter().map(|group| group.affected).collect(),
                 });
             }
-            let place = self.desk.places.get(others.as_slice())?;
-            Some(self.neighbour(*place, less))
+            let place = self.desk.places.get(&others)?;
+            Some(self.neighbour(place, less))
         };
         items.iter().filter_map(parent).collect()
     }
@@ -271,13 +279,16 @@ impl<'d, 'a> Around<'d, 'a> {
         let definition = self.column.definition.as_ref();
         let shown = audit.show(&one, definition, &Filters::default());
         let evidence = self.desk.report.evidence();
-        Some(Csc::new(audit, evidence, self.column, shown.first()?))
+        let mut csc = Csc::new(audit, evidence, self.column, shown.first()?);
+        csc.gap = self.desk.report.gap(subgroup).cloned();
+        Some(csc)
     }
 
     fn found(&self, subgroup: usize) -> Option<Found> {
         let (desk, audit) = (self.desk, &self.desk.record.audit);
         let row = self.row(subgroup)?;
         let csc = self.csc(subgroup)?;
+        let fair = self.ranked[subgroup].and_then(|ranked| ranked.assessment.fair());
         let found = &audit.subgroups[subgroup];
         let answer = desk.record.answer.as_ref();
         let told_by = answer.and_then(|answer| *answer.told_by.get(subgroup)?);
@@ -285,18 +296,13 @@ impl<'d, 'a> Around<'d, 'a> {
         let same = same
             .map(|same| same as usize)
             .filter(|&same| same != subgroup);
-        let groups = found.members.iter().zip(&audit.groups);
-        let covered = groups.map(|(&members, group)| {
-            percent(facts_engine::distribution::Share::new(
-                members,
-                group.affected,
-            ))
-        });
         Some(Found {
             row,
             predicate: desk.texts[subgroup].clone(),
-            covered: covered.collect(),
+            sides: views::sides(&csc),
+            verdict: views::verdict(&csc, fair),
             support: words::lines(&csc),
+            variants: views::variants(&csc),
             csc,
             definitions: overview::all_definitions(&desk.report, subgroup),
             actions: overview::all_actions(&desk.report, subgroup),

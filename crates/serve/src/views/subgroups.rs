@@ -7,12 +7,11 @@ use std::sync::Arc;
 use facts_engine::evidence::Tested;
 use facts_engine::ranking::{Ranked, Ranking};
 use facts_report::evidence::words;
+use facts_report::views::Row;
 use facts_report::{AskError, Choice, Report};
 use serde::Serialize;
-use serde_json::Value;
 
 use super::command::Command;
-use super::parts::Row;
 use crate::desk::{Desk, Source};
 use crate::failure::Failed;
 use crate::http::Request;
@@ -57,7 +56,7 @@ pub(crate) struct Window {
 
 /// What was found.
 #[derive(Serialize)]
-struct Answer {
+pub(crate) struct Answer {
     definition: String,
     title: String,
     alpha: f64,
@@ -86,8 +85,8 @@ struct Points {
     subgroup: Vec<usize>,
     people: Vec<u64>,
     /// The score, as a negative number if the second of two groups is worse off; 0 if it is fair.
-    /// Null is infinite.
-    gap: Vec<Option<f64>>,
+    /// Null is infinite. Seven digits are enough to draw it; brushes are compared with the whole number.
+    gap: Vec<Option<f32>>,
     /// The first of the worse-off groups; −1 if it is fair.
     against: Vec<i32>,
     /// 1 if it passes, 0 if it does not, −1 if that is not known.
@@ -227,7 +226,7 @@ pub(crate) fn subgroups(
     source: &Source,
     asked: &Asked,
     window: &Window,
-) -> Result<Value, Failed> {
+) -> Result<Answer, Failed> {
     let (id, alpha, matching) = matching(desk, asked)?;
     let column = desk.known(&id).ok_or_else(Failed::gone)?;
     let (audit, ranking) = (&desk.record.audit, &column.ranking);
@@ -259,7 +258,7 @@ pub(crate) fn subgroups(
         .iter()
         .find(|own| own.ranking.definition == id);
     let evidence = own.filter(|_| asked.alpha.is_none_or(|alpha| alpha == desk.alpha()));
-    let answer = Answer {
+    Ok(Answer {
         evidence: evidence.and_then(|own| words::of_definition(&desk.report, own)),
         title: ranking.title.clone(),
         alpha,
@@ -286,8 +285,7 @@ pub(crate) fn subgroups(
         }),
         command: command(source, asked, &id).to_string(),
         definition: id,
-    };
-    serde_json::to_value(answer).map_err(|error| Failed::internal(error.to_string()))
+    })
 }
 
 fn points<'r>(
@@ -304,7 +302,7 @@ fn points<'r>(
         points
             .people
             .push(audit.subgroups[ranked.subgroup].people());
-        points.gap.push(Some(gap).filter(|gap| gap.is_finite()));
+        points.gap.push(gap.is_finite().then_some(gap as f32));
         points.against.push(first.map_or(-1, |&g| g as i32));
         points.passes.push(passes(ranked).map_or(-1, i8::from));
     }

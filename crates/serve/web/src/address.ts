@@ -30,7 +30,8 @@ export function kept(params: Params): Params {
 export function useAddress(): Address {
   const [address, set] = useState(() => read(location.hash));
   useEffect(() => {
-    const changed = () => set(read(location.hash));
+    // An anchor of the report that the explorer stands in is no view.
+    const changed = () => (/^#(\/|$)/.test(location.hash) ? set(read(location.hash)) : undefined);
     addEventListener("hashchange", changed);
     addEventListener("facts-address", changed);
     return () => {

@@ -1,4 +1,4 @@
-// What the server answers; docs/api.md has the whole of it.
+// What the server answers, or the page itself where there is none; docs/api.md has the whole of it.
 
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
@@ -82,7 +82,7 @@ export interface Overview {
   greatest_cost: number;
   alpha: number;
   tested: boolean;
-  command: string;
+  command: string | null;
 }
 
 export interface Curve {
@@ -124,12 +124,12 @@ export interface Story {
   curve: Curve;
   matrix: (Cell | null)[];
   overlaps: Overlap[];
-  command: string;
+  command: string | null;
 }
 
 export interface Stories {
   stories: Story[];
-  command?: string;
+  command: string | null;
 }
 
 export interface Row {
@@ -168,7 +168,7 @@ export interface Subgroups {
   from: number;
   rows: Row[];
   points: Points | null;
-  command: string;
+  command: string | null;
 }
 
 export interface Neighbour {
@@ -178,21 +178,26 @@ export interface Neighbour {
   members: number[];
 }
 
+/** One group of a subgroup: what is compared, and what its members can do. */
+export interface Side {
+  name: string;
+  members: number;
+  covered: string;
+  value: string;
+  interval: string | null;
+  ways: { change: string; effectiveness: string; cost: string; interval: string | null }[];
+  none: string | null;
+}
+
 export interface OneSubgroup {
   conditions: { text: string; words: string }[];
   found: {
     row: Row;
     predicate: string;
-    covered: string[];
-    csc: {
-      groups: {
-        name: string;
-        members: number;
-        actions: { change: string; cost: number; flips: number | null }[];
-        none: string | null;
-      }[];
-    };
+    sides: Side[];
+    verdict: string;
     support: string[];
+    variants: Grid | null;
     definitions: Grid;
     actions: Grid;
     curve: Curve;
@@ -204,7 +209,7 @@ export interface OneSubgroup {
   children: Neighbour[];
   definition: string;
   title: string;
-  command: string;
+  command: string | null;
 }
 
 export interface Compared {
@@ -266,11 +271,29 @@ export type Stage =
 
 export class Refused extends Error {}
 
+/** Answers a question by its address. */
+type Answers = (path: string, signal?: AbortSignal) => Promise<unknown>;
+
+/** Whether the page answers from what it holds: nothing is ranked anew, tested or audited then. */
+export let offline = false;
+
+let answering: Answers = fromServer;
+
+/** Has questions answered without a server. */
+export function answerFrom(answers: Answers) {
+  offline = true;
+  answering = answers;
+}
+
 export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
+  return (await answering(path, signal)) as T;
+}
+
+async function fromServer(path: string, signal?: AbortSignal): Promise<unknown> {
   const response = await fetch(path, { signal: signal ?? null });
   const body = await response.json();
   if (!response.ok) throw new Refused(body.error ?? response.statusText);
-  return body as T;
+  return body;
 }
 
 /** Asks for something to be done. */

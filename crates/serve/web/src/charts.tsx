@@ -1,7 +1,8 @@
 // Drawings: positions are worked out here, numbers are not.
 
-import type { Curve } from "./api";
-import { count } from "./parts";
+import type { ComponentChildren } from "preact";
+import type { Curve, Grid } from "./api";
+import { Table, count } from "./parts";
 
 const WIDTH = 360;
 const HEIGHT = 170;
@@ -29,10 +30,20 @@ function ticks(end: number): number[] {
 }
 
 /** Steps of shares over costs. */
-export function Steps({ lines, end, label, mark }: { lines: Line[]; end: number; label: string; mark?: number }) {
-  const span = end > 0 ? end * 1.04 : 1;
+export function Steps({ lines, end, label, mark, wanted, children }: {
+  lines: Line[];
+  end: number;
+  label: string;
+  /** A cost that decides. */
+  mark?: number | null;
+  /** A share that decides. */
+  wanted?: number | null;
+  children?: ComponentChildren;
+}) {
+  const farthest = Math.max(end, mark ?? 0);
+  const span = farthest > 0 ? farthest * 1.04 : 1;
   const x = (cost: number) => LEFT + (cost / span) * (WIDTH - LEFT - RIGHT);
-  const most = Math.max(0.05, ...lines.flatMap((line) => line.steps.map(([, share]) => share)));
+  const most = Math.max(0.05, wanted ?? 0, ...lines.flatMap((line) => line.steps.map(([, share]) => share)));
   const top = most > 0.5 ? 1 : most > 0.2 ? 0.5 : most > 0.1 ? 0.2 : 0.1;
   const y = (share: number) => HEIGHT - BOTTOM - (share / top) * (HEIGHT - TOP - BOTTOM);
   const path = (line: Line) => {
@@ -49,10 +60,11 @@ export function Steps({ lines, end, label, mark }: { lines: Line[]; end: number;
             <text x={LEFT - 6} y={y(part * top) + 4} text-anchor="end">{`${part * top * 100}%`}</text>
           </g>
         ))}
-        {ticks(end).map((cost) => (
+        {ticks(farthest).map((cost) => (
           <text class="tick" x={x(cost)} y={HEIGHT - BOTTOM + 16} text-anchor="middle">{cost}</text>
         ))}
-        {mark !== undefined && <line class="mark" x1={x(mark)} x2={x(mark)} y1={TOP} y2={HEIGHT - BOTTOM} />}
+        {mark != null && <line class="mark" x1={x(mark)} x2={x(mark)} y1={TOP} y2={HEIGHT - BOTTOM} />}
+        {wanted != null && <line class="mark" x1={LEFT} x2={WIDTH - RIGHT} y1={y(wanted)} y2={y(wanted)} />}
         {lines.map((line) => (
           <path class={`line g${line.place % 6}${line.dashed ? " dashed" : ""}`} d={path(line)} />
         ))}
@@ -63,6 +75,7 @@ export function Steps({ lines, end, label, mark }: { lines: Line[]; end: number;
         ))}
         <span class="axis">share with a way out, by cost</span>
       </figcaption>
+      {children}
     </figure>
   );
 }
@@ -70,7 +83,7 @@ export function Steps({ lines, end, label, mark }: { lines: Line[]; end: number;
 /** The lines of a subgroup's distribution. */
 export function curveLines(curve: Curve, viewpoint: "micro" | "macro", suffix = "", dashed = false): Line[] {
   return curve.groups.map((group, place) => ({
-    name: `${group.name}${group.open === null ? "" : ` ${group.open}`}${suffix}`,
+    name: `${group.name}${group.open === null || viewpoint === "macro" ? "" : ` ${group.open}`}${suffix}`,
     place,
     dashed,
     steps: group[viewpoint].flatMap((reached, level): [number, number][] =>
@@ -78,14 +91,40 @@ export function curveLines(curve: Curve, viewpoint: "micro" | "macro", suffix = 
   }));
 }
 
-export function Ecd({ curve, viewpoint = "micro", mark }: { curve: Curve; viewpoint?: "micro" | "macro"; mark?: number }) {
+export function Ecd({ curve, viewpoint = "micro", mark, wanted }: {
+  curve: Curve;
+  viewpoint?: "micro" | "macro";
+  mark?: number | null;
+  wanted?: number | null;
+}) {
   const said = curve.groups.map((group) => `${group.name}: ${group.open ?? "not told"} of ${count(group.members)}`);
   return (
     <Steps
       lines={curveLines(curve, viewpoint)}
       end={curve.costs.at(-1) ?? 1}
       mark={mark}
-      label={`Share with a way out by cost, ${viewpoint}. At any cost: ${said.join("; ")}.`}
-    />
+      wanted={wanted}
+      label={`Share with a way out by cost, ${viewpoint}. At any cost${viewpoint === "macro" ? ", each by their own action" : ""}: ${said.join("; ")}.`}
+    >
+      <details>
+        <summary>Numbers</summary>
+        <Table grid={numbers(curve, viewpoint)} caption={`Members with a way out by cost, ${viewpoint}`} />
+      </details>
+    </Steps>
   );
+}
+
+/** The counts that are drawn. */
+function numbers(curve: Curve, viewpoint: "micro" | "macro"): Grid {
+  const right = (name: string): [string, "right"] => [name, "right"];
+  return {
+    columns: [right("cost up to"), ...curve.groups.map((group) => right(`${group.name}, of ${count(group.members)}`))],
+    rows: curve.costs.map((cost, level) => [
+      String(Number(cost.toFixed(4))),
+      ...curve.groups.map((group) => {
+        const reached = group[viewpoint][level] ?? null;
+        return reached === null ? "suppressed" : count(reached);
+      }),
+    ]),
+  };
 }

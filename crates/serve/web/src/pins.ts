@@ -9,20 +9,28 @@ export interface Pin {
 
 const changed = "facts-pins";
 
+/** Pins that the browser would not keep. */
+const unkept = new Map<string, Pin[]>();
+
 function key(audit: string) {
   return `facts-pins:${audit}`;
 }
 
 function load(audit: string): Pin[] {
   try {
-    return JSON.parse(localStorage.getItem(key(audit)) ?? "[]") as Pin[];
+    return JSON.parse(localStorage.getItem(key(audit)) ?? "null") ?? unkept.get(audit) ?? [];
   } catch {
-    return [];
+    return unkept.get(audit) ?? [];
   }
 }
 
 function save(audit: string, pins: Pin[]) {
-  localStorage.setItem(key(audit), JSON.stringify(pins));
+  try {
+    localStorage.setItem(key(audit), JSON.stringify(pins));
+  } catch {
+    // A browser that keeps nothing for files of this machine: pins last as long as the page.
+    unkept.set(audit, pins);
+  }
   dispatchEvent(new Event(changed));
 }
 

@@ -58,15 +58,13 @@ export function Scatter({ points, brush, groups, onBrush }: {
   onBrush(brush: Brush | null): void;
 }) {
   const canvas = useRef<HTMLCanvasElement>(null);
-  const drawing = useRef<{ scale: Scale; image: ImageData | null } | null>(null);
+  const drawing = useRef<{ scale: Scale } | null>(null);
 
   useEffect(() => {
     const element = canvas.current;
     if (!element) return;
     const draw = () => {
-      drawing.current = { scale: paint(element, points, groups), image: null };
-      const context = element.getContext("2d", { willReadFrequently: true });
-      if (context) drawing.current.image = context.getImageData(0, 0, element.width, element.height);
+      drawing.current = { scale: paint(element, points, groups) };
       if (brush) outline(element, drawing.current.scale, brush);
     };
     draw();
@@ -85,6 +83,10 @@ export function Scatter({ points, brush, groups, onBrush }: {
     const drawn = drawing.current;
     if (!element || !drawn) return;
     element.setPointerCapture(event.pointerId);
+    // A slider draws the plot many times a second; it is kept only when a rectangle is drawn over it, without an old one.
+    paint(element, points, groups);
+    const context = element.getContext("2d", { willReadFrequently: true });
+    const image = context?.getImageData(0, 0, element.width, element.height);
     const box = element.getBoundingClientRect();
     const from: [number, number] = [event.clientX - box.left, event.clientY - box.top];
     const chosen = (at: PointerEvent): Brush | null => {
@@ -97,8 +99,7 @@ export function Scatter({ points, brush, groups, onBrush }: {
       };
     };
     const move = (at: PointerEvent) => {
-      const context = element.getContext("2d", { willReadFrequently: true });
-      if (context && drawn.image) context.putImageData(drawn.image, 0, 0);
+      if (context && image) context.putImageData(image, 0, 0);
       const over = chosen(at);
       if (over) outline(element, drawn.scale, over);
     };
@@ -131,8 +132,10 @@ function beyond([low, high]: [number, number], { most, signed }: Scale): [number
 function paint(element: HTMLCanvasElement, points: Points, groups: string[]): Scale {
   const density = devicePixelRatio || 1;
   const width = element.clientWidth || 600;
-  element.width = width * density;
-  element.height = HEIGHT * density;
+  // Setting a size, even the same, takes new memory for the picture.
+  const [across, down] = [Math.round(width * density), Math.round(HEIGHT * density)];
+  if (element.width !== across) element.width = across;
+  if (element.height !== down) element.height = down;
   const scaled = scale(points, width);
   const context = element.getContext("2d", { willReadFrequently: true });
   if (!context) return scaled;

@@ -4,7 +4,7 @@ use facts_engine::answer::{Story, Verdict, Why};
 use facts_engine::definitions::Fair;
 use facts_engine::distribution::{Share, Viewpoint};
 
-use super::curve::Curve;
+use super::curve::{Curve, Deciding};
 use super::{MARKS, Rate, width};
 use crate::answer::{Answered, DriverRow, StoryRow, about, words};
 use crate::evidence::words::several;
@@ -208,7 +208,7 @@ fn overall(answered: &Answered<'_>) -> Option<Curve> {
     let caption = "Refused people who have a way out, by what it costs at most".to_owned();
     let names = names(answered);
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    Curve::new(caption, &names, &costs, &shares, None)
+    Curve::new(caption, &names, &costs, &shares, Deciding::default())
 }
 
 fn names(answered: &Answered<'_>) -> Vec<String> {
@@ -220,13 +220,6 @@ fn story_part(answered: &Answered<'_>, story: &Story, row: StoryRow) -> StoryPar
     let audit = &answered.report.record.audit;
     let subgroup = &audit.subgroups[story.subgroup];
     let full = row.number <= FULL;
-    let at = |level: usize| {
-        let groups = 0..subgroup.groups();
-        groups
-            .map(|g| subgroup.ecd(Viewpoint::Micro, g, level))
-            .collect()
-    };
-    let shares: Option<Vec<Vec<Share>>> = (1..=subgroup.cost_levels.len()).map(at).collect();
     let told: u64 = story.told.iter().map(|share| share.whole).sum();
     let members = if told == subgroup.people() {
         ""
@@ -262,13 +255,17 @@ fn story_part(answered: &Answered<'_>, story: &Story, row: StoryRow) -> StoryPar
                 rate: Rate::new(group.with_a_way, group.people),
             })
             .collect(),
-        curve: shares.filter(|_| full).and_then(|shares| {
-            let (called, cost) = (names(answered), Some(story.cost));
+        curve: full.then_some(caption).and_then(|caption| {
+            let called = names(answered);
             let names: Vec<&str> = called.iter().map(String::as_str).collect();
-            Curve::new(caption, &names, &subgroup.cost_levels, &shares, cost)
+            let deciding = Deciding {
+                cost: Some((story.cost, "where the gap is widest")),
+                share: None,
+            };
+            Curve::of_subgroup(caption, &names, subgroup, Viewpoint::Micro, deciding)
         }),
         why: (row.why.as_ref().zip(row.why_sentence))
-            .map(|(why, sentence)| why_part(answered, why, sentence)),
+            .map(|(why, sentence)| why_part(answered, story, why, sentence)),
         sharper: sharper
             .map(|(inside, (text, gap))| (inside.subgroup, text, words::points(gap)))
             .collect(),
@@ -284,7 +281,7 @@ fn story_part(answered: &Answered<'_>, story: &Story, row: StoryRow) -> StoryPar
     }
 }
 
-fn why_part(answered: &Answered<'_>, why: &Why, sentence: String) -> WhyPart {
+fn why_part(answered: &Answered<'_>, story: &Story, why: &Why, sentence: String) -> WhyPart {
     let protected = answered.report.record.protected.join(" and ");
     let parts = [
         (format!("The model’s use of {protected}"), Some(why.swap)),
@@ -299,23 +296,23 @@ fn why_part(answered: &Answered<'_>, why: &Why, sentence: String) -> WhyPart {
         sentence,
         rows: names
             .into_iter()
-            .zip(bars(&values, words::signed))
+            .zip(bars(&values, words::why_points(story, why)))
             .collect(),
     }
 }
 
-/// Differences as bars on one scale, which holds 0.
-fn bars(values: &[f64], text: impl Fn(f64) -> String) -> Vec<Bar> {
+/// Differences as bars on one scale, which holds 0, each with its text.
+fn bars(values: &[f64], texts: Vec<String>) -> Vec<Bar> {
     let low = values.iter().copied().fold(0.0, f64::min);
     let high = values.iter().copied().fold(0.0, f64::max);
     let scale = if high > low { high - low } else { 1.0 };
-    let bar = |&value: &f64| Bar {
-        points: text(value),
+    let bar = |(&value, points): (&f64, String)| Bar {
+        points,
         start: width((value.min(0.0) - low) / scale),
         width: width(value.abs() / scale),
         narrows: value < 0.0,
     };
-    values.iter().map(bar).collect()
+    values.iter().zip(texts).map(bar).collect()
 }
 
 fn matrix(report: &Report<'_>, stories: &[StoryRow]) -> Vec<MatrixRow> {
@@ -352,7 +349,8 @@ fn drivers(answered: &Answered<'_>) -> Option<DriversPart> {
     let shown: Vec<_> = widen.chain(narrow.into_iter().rev()).collect();
     let values: Vec<f64> = shown.iter().map(|row| row.value).collect();
     // Most move the gap by less than a point.
-    let text = |value: f64| format!("{:.2}", value * 100.0).replace('-', "−");
+    let text = |value: &f64| format!("{:.2}", value * 100.0).replace('-', "−");
+    let texts = values.iter().map(text).collect();
     let line = |(row, bar): (&DriverRow, Bar)| DriverLine {
         item: row.item.clone(),
         bar,
@@ -365,7 +363,7 @@ fn drivers(answered: &Answered<'_>) -> Option<DriversPart> {
         predicates: count(drivers.predicates as u64),
         rows: shown
             .into_iter()
-            .zip(bars(&values, text))
+            .zip(bars(&values, texts))
             .map(line)
             .collect(),
     })

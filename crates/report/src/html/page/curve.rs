@@ -1,6 +1,6 @@
 //! A step plot as a drawing in the page itself: it needs no script, and it prints.
 
-use facts_engine::distribution::Share;
+use facts_engine::distribution::{Share, Subgroup, Viewpoint};
 
 use super::MARKS;
 use crate::text::{number, percent};
@@ -10,6 +10,9 @@ const LEFT: f64 = 40.0;
 const RIGHT: f64 = 350.0;
 const TOP: f64 = 10.0;
 const BOTTOM: f64 = 150.0;
+
+/// How wide and high a mark is.
+const MARK: f64 = 9.0;
 
 /// Marks stand at the steps if there are no more than this.
 const MARKED: usize = 14;
@@ -25,10 +28,19 @@ pub(super) struct Curve {
     pub(super) lines: Vec<Line>,
     pub(super) costs: Vec<Tick>,
     pub(super) shares: Vec<Tick>,
-    /// The cost that decides, if one does.
+    /// The cost that decides, if one does, and why.
     pub(super) deciding: Option<Tick>,
+    /// The share that decides, if one does.
+    pub(super) wanted: Option<Tick>,
     /// The costs with the shares of each group, for those who want numbers.
     pub(super) numbers: Vec<(String, Vec<String>)>,
+}
+
+/// What decides, to be drawn across the plot: a cost with why it does, and a share.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Deciding {
+    pub(super) cost: Option<(f64, &'static str)>,
+    pub(super) share: Option<f64>,
 }
 
 /// The steps of one group.
@@ -36,6 +48,7 @@ pub(super) struct Line {
     pub(super) mark: usize,
     pub(super) name: String,
     pub(super) path: String,
+    /// The corner at the upper left of each mark.
     pub(super) points: Vec<(String, String)>,
 }
 
@@ -46,27 +59,52 @@ pub(super) struct Tick {
 }
 
 impl Curve {
+    /// The plot of a subgroup's distributions; none if there is nothing to draw, or a count is suppressed.
+    pub(super) fn of_subgroup(
+        caption: String,
+        groups: &[&str],
+        subgroup: &Subgroup,
+        viewpoint: Viewpoint,
+        deciding: Deciding,
+    ) -> Option<Self> {
+        let at = |level: usize| -> Option<Vec<Share>> {
+            let groups = 0..groups.len();
+            groups.map(|g| subgroup.ecd(viewpoint, g, level)).collect()
+        };
+        let shares: Option<Vec<Vec<Share>>> = (1..=subgroup.cost_levels.len()).map(at).collect();
+        Self::new(caption, groups, &subgroup.cost_levels, &shares?, deciding)
+    }
+
     /// The plot of `shares`, by cost and then by group; none if there is nothing to draw.
     pub(super) fn new(
         caption: String,
         groups: &[&str],
         costs: &[f64],
         shares: &[Vec<Share>],
-        deciding: Option<f64>,
+        deciding: Deciding,
     ) -> Option<Self> {
-        let dearest = *costs.last()?;
+        let dearest = costs
+            .last()?
+            .max(deciding.cost.map_or(0.0, |(cost, _)| cost));
         let end = if dearest > 0.0 { dearest * 1.06 } else { 1.0 };
         let most = shares.iter().flatten().map(|share| share.ratio());
-        let most = most.fold(0.0, f64::max);
+        let most = most.fold(deciding.share.unwrap_or(0.0), f64::max);
         let top = [0.1, 0.2, 0.5, 1.0].into_iter().find(|&top| most <= top)?;
-        let x = |cost: f64| format!("{:.1}", LEFT + cost / end * (RIGHT - LEFT));
-        let y = |share: f64| format!("{:.1}", BOTTOM - share / top * (BOTTOM - TOP));
+        let across = |cost: f64| LEFT + cost / end * (RIGHT - LEFT);
+        let down = |share: f64| BOTTOM - share / top * (BOTTOM - TOP);
+        let x = |cost: f64| format!("{:.1}", across(cost));
+        let y = |share: f64| format!("{:.1}", down(share));
         let line = |(g, name): (usize, &&str)| {
             let steps = || {
                 costs
                     .iter()
                     .zip(shares)
                     .map(|(&c, s)| (x(c), y(s[g].ratio())))
+            };
+            let corner = |place: f64| format!("{:.1}", place - MARK / 2.0);
+            let marks = || {
+                let marked = costs.iter().zip(shares);
+                marked.map(|(&c, s)| (corner(across(c)), corner(down(s[g].ratio()))))
             };
             let path: String = steps().map(|(x, y)| format!("H{x}V{y}")).collect();
             Line {
@@ -76,7 +114,7 @@ impl Curve {
                 points: if costs.len() > MARKED {
                     Vec::new()
                 } else {
-                    steps().collect()
+                    marks().collect()
                 },
             }
         };
@@ -103,9 +141,13 @@ impl Curve {
                     text: format!("{}%", number(share * 100.0)),
                 })
                 .into(),
-            deciding: deciding.map(|cost| Tick {
+            deciding: deciding.cost.map(|(cost, why)| Tick {
                 at: x(cost),
-                text: number(cost),
+                text: format!("{}, {why}", number(cost)),
+            }),
+            wanted: deciding.share.map(|share| Tick {
+                at: y(share),
+                text: format!("φ = {}", number(share)),
             }),
             numbers: numbers
                 .enumerate()
@@ -141,14 +183,21 @@ mod tests {
     #[test]
     fn steps_go_up_at_their_costs() {
         let shares = [1, 3].map(|part| vec![Share::new(part, 4), Share::new(0, 9)]);
-        let curve = Curve::new("Who".into(), &["a", "b"], &[1.0, 2.0], &shares, Some(2.0));
+        let deciding = Deciding {
+            cost: Some((2.0, "the budget")),
+            share: Some(0.5),
+        };
+        let curve = Curve::new("Who".into(), &["a", "b"], &[1.0, 2.0], &shares, deciding);
         let curve = curve.unwrap();
         assert_eq!(
             curve.label,
             "Who: a 75.00% at any cost, b 0.00% at any cost."
         );
         assert_eq!(curve.lines[0].path, "M40 150H186.2V115.0H332.5V45.0H350");
-        assert_eq!(curve.deciding.unwrap().at, "332.5");
+        let tick = curve.deciding.unwrap();
+        assert_eq!((&*tick.at, &*tick.text), ("332.5", "2, the budget"));
+        let tick = curve.wanted.unwrap();
+        assert_eq!((&*tick.at, &*tick.text), ("80.0", "φ = 0.5"));
         assert_eq!(curve.shares[2].text, "100%");
         let at: Vec<&str> = curve.costs.iter().map(|tick| tick.text.as_str()).collect();
         assert_eq!(at, ["0", "0.5", "1", "1.5", "2"]);
@@ -156,6 +205,6 @@ mod tests {
             curve.numbers[1],
             ("2".into(), vec!["75.00%".into(), "0.00%".into()])
         );
-        assert!(Curve::new("Who".into(), &["a"], &[], &[], None).is_none());
+        assert!(Curve::new("Who".into(), &["a"], &[], &[], Deciding::default()).is_none());
     }
 }

@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 use facts_engine::distribution::{Count, Share, Viewpoint};
 
 use super::super::terms::terms;
+use super::curve::{Curve, Deciding};
 use super::evidence::{Support, support};
 use super::{MARKS, Rate, quoted, width};
 use crate::csc::{Condition, Csc, CscAction, CscGroup};
@@ -66,7 +67,8 @@ pub(super) struct Finding {
     pub(super) groups: Vec<FindingGroup>,
     pub(super) against: String,
     pub(super) definition: String,
-    pub(super) viewpoint: Viewpoint,
+    /// The distributions that the definition reads; none where a count is suppressed.
+    pub(super) curve: Option<Curve>,
     pub(super) significant: Option<bool>,
     pub(super) support: Option<Support>,
 }
@@ -141,7 +143,10 @@ pub(super) fn definition_part(
     let fair = ranked - unfair.len();
     let shown = report.findings(column, &showing());
     let passing = report.first_passing(column, &showing(), &shown);
-    let of_column = |found: Vec<Csc>| found.into_iter().map(|csc| finding(csc, column)).collect();
+    let of_column = |found: Vec<Csc>| {
+        let found = found.into_iter();
+        found.map(|csc| finding(report, csc, column)).collect()
+    };
     DefinitionPart {
         number,
         id: ranking.definition.clone(),
@@ -167,7 +172,7 @@ fn showing() -> Showing {
     showing
 }
 
-fn finding(csc: Csc, column: &Column) -> Finding {
+fn finding(report: &Report<'_>, csc: Csc, column: &Column) -> Finding {
     Finding {
         subgroup: csc.subgroup,
         rank: csc.standing(),
@@ -177,12 +182,26 @@ fn finding(csc: Csc, column: &Column) -> Finding {
             .collect::<Vec<_>>()
             .join(" and "),
         support: support(&csc),
-        // A definition that reads neither distribution is shown beside what each member can do.
-        viewpoint: (column.definition.viewpoint()).unwrap_or(Viewpoint::Micro),
+        curve: curve(report, &csc, column),
         significant: csc.significant,
         conditions: csc.items,
         definition: csc.definition,
     }
+}
+
+/// The distributions of a finding's subgroup, with what the definition asks of them.
+fn curve(report: &Report<'_>, csc: &Csc, column: &Column) -> Option<Curve> {
+    let audit = &report.record.audit;
+    let subgroup = &audit.subgroups[csc.subgroup];
+    // A definition that reads neither distribution is shown beside what each member can do.
+    let viewpoint = (column.definition.viewpoint()).unwrap_or(Viewpoint::Micro);
+    let names: Vec<&str> = audit.groups.iter().map(|group| group.name.trim()).collect();
+    let caption = format!("Effectiveness within a cost, {viewpoint}");
+    let deciding = Deciding {
+        cost: (column.definition.budget()).map(|budget| (budget, "the budget")),
+        share: (column.definition.phi()).map(|phi| phi.get().to_f64()),
+    };
+    Curve::of_subgroup(caption, &names, subgroup, viewpoint, deciding)
 }
 
 fn groups(csc: &Csc) -> Vec<FindingGroup> {

@@ -58,15 +58,13 @@ pub(super) fn fact_tables(record: &Record) -> Vec<FactTable> {
     ]
 }
 
-const NO_HASH: &str = "not known: it could not be read twice, or is no file";
-
 fn data_facts(record: &Record) -> Vec<Fact> {
     let population = &record.audit.population;
     let mut facts = vec![
         Fact::text("Table", &record.data.name),
         match &record.data.sha256 {
             Some(hash) => Fact::code("SHA-256", hash),
-            None => Fact::text("SHA-256", NO_HASH),
+            None => Fact::text("SHA-256", record.data.without_hash()),
         },
         Fact::text("Rows read", count(population.rows)),
         Fact::text("People in the audit", count(population.people)),
@@ -105,7 +103,7 @@ fn model_facts(record: &Record) -> Vec<Fact> {
         Fact::code("Opened from", &model.spec),
         match &model.sha256 {
             Some(hash) => Fact::code("SHA-256", hash),
-            None => Fact::text("SHA-256", NO_HASH),
+            None => Fact::text("SHA-256", crate::record::NO_HASH),
         },
         Fact::text(
             "Favourable prediction",
@@ -127,11 +125,11 @@ fn model_facts(record: &Record) -> Vec<Fact> {
         facts.push(Fact::text(
             "Fitted for this audit",
             format!(
-                "on {} rows, label {} = {}, seed {}; right on {:.2}% of the {} rows kept for the audit",
+                "on {} rows, label {} = {}, {}; right on {:.2}% of the {} rows kept for the audit",
                 count(training.train_rows),
                 training.label,
                 training.favourable,
-                training.seed,
+                training.split(),
                 training.accuracy * 100.0,
                 count(training.test_rows)
             ),

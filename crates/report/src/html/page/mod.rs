@@ -34,7 +34,7 @@ const MARKS: usize = 6;
 pub(super) struct Document<'a> {
     pub(super) policy: &'a str,
     pub(super) style: &'a str,
-    pub(super) charting: &'a str,
+    pub(super) explorer_style: &'a str,
     pub(super) script: &'a str,
     pub(super) payload: &'a str,
     pub(super) page: &'a Page,
@@ -49,8 +49,8 @@ pub(super) struct Page {
     model: String,
     /// None in audits that were saved before there was one.
     answer: Option<AnswerPart>,
-    /// A condition that subgroups can be looked for by.
-    example: String,
+    /// How many are ranked.
+    subgroups: String,
     figures: Vec<Figure>,
     affected: String,
     people: String,
@@ -117,9 +117,7 @@ impl Page {
             data: record.data.name.clone(),
             model: record.model.description.clone(),
             answer: answer::answer(report),
-            example: (audit.subgroups.iter())
-                .min_by_key(|subgroup| subgroup.predicate.items().len().abs_diff(2))
-                .map_or_else(String::new, |subgroup| audit.text(&subgroup.predicate)),
+            subgroups: count(audit.subgroups.len() as u64),
             figures: overview::figures(report),
             affected: count(affected),
             people: count(people),
@@ -155,6 +153,12 @@ impl Page {
             tested: report.is_tested(),
             hold_out: evidence::hold_out(report),
         }
+    }
+
+    /// Whether there is a story to tell.
+    fn has_stories(&self) -> bool {
+        let stories = self.answer.as_ref().map(|answer| &answer.stories);
+        stories.is_some_and(|stories| !stories.is_empty())
     }
 
     /// Whether anything is unfair under any definition.

@@ -5,13 +5,13 @@
 //! least score that could have passed, as a place among texts from 1; 0 if none could. What was looked
 //! at closely is written out in the header.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use facts_engine::evidence::{Source, Tested};
+use facts_engine::evidence::{Interval, Source, Tested, clopper_pearson};
 use facts_engine::ranking::Ranked;
 use serde::Serialize;
 
-use super::{Dictionary, Numbers};
+use super::{Dictionary, Numbers, sentences};
 use crate::evidence::words::{self, p_value};
 use crate::evidence::{FindingEvidence, PairRow, Stands, grids, looked_at, of_finding, of_value};
 use crate::report::{Column, Report};
@@ -24,14 +24,14 @@ pub(super) struct HeaderTests {
     alpha: String,
     /// The p-values that occur, in rising order.
     p: Vec<String>,
-    /// What the least that could have passed is, as one reads it.
-    least: Vec<String>,
+    /// How many texts say what the least is that could have passed, and what stands around their numbers.
+    least: usize,
+    least_texts: Vec<Vec<String>>,
 }
 
 /// What is said about all intervals.
 #[derive(Serialize)]
 pub(super) struct HeaderIntervals {
-    alpha: f64,
     /// How sure they are, such as `95%`.
     confidence: String,
     /// Why a finding has none, if it has none; none if none has.
@@ -43,10 +43,50 @@ pub(super) fn intervals(report: &Report<'_>) -> Option<HeaderIntervals> {
     let found = report.evidence()?;
     let alpha = found.gathering.alpha;
     Some(HeaderIntervals {
-        alpha,
         confidence: words::confidence(alpha),
         not_close: words::not_close(looked_at(found)),
     })
+}
+
+/// Writes how far each effectiveness may be off, once for each share that occurs, by rising members and then
+/// by rising part: first the lower ends, then the upper ones, in tenths of a percent, each as what it is above
+/// the one before of as many members. Nothing if no evidence was gathered.
+pub(super) fn write_shares(report: &Report<'_>, numbers: &mut Numbers) {
+    let Some(found) = report.evidence() else {
+        return;
+    };
+    let audit = &report.record.audit;
+    let mut shares = BTreeSet::new();
+    for subgroup in &audit.subgroups {
+        for (g, &members) in subgroup.members.iter().enumerate() {
+            let actions = 0..subgroup.actions.len();
+            let flips = actions.filter_map(|action| subgroup.flips(action, g).known());
+            shares.extend(flips.map(|flips| (members, flips)));
+        }
+    }
+    let ends = shares.into_iter().map(|(members, flips)| {
+        let interval = clopper_pearson(flips, members, found.gathering.alpha);
+        (members, tenths(&interval))
+    });
+    let ends: Vec<(u64, Vec<usize>)> = ends.collect();
+    for end in 0..2 {
+        for of_as_many in ends.chunk_by(|a, b| a.0 == b.0) {
+            let mut before = 0;
+            for (_, ends) in of_as_many {
+                // Both ends rise with the part.
+                numbers.push(ends[end].saturating_sub(before));
+                before = ends[end];
+            }
+        }
+    }
+}
+
+/// The ends of an interval as they are shown, in tenths of a percent.
+fn tenths(interval: &Interval) -> Vec<usize> {
+    let shown = words::shares(interval);
+    let digits = |end: &str| -> String { end.chars().filter(char::is_ascii_digit).collect() };
+    let ends = shown.split(" to ");
+    ends.map(|end| digits(end).parse().unwrap_or(0)).collect()
 }
 
 /// What was found by looking closely at one subgroup.
@@ -105,7 +145,8 @@ pub(super) fn write_tests(
         family: tests.tested.iter().flatten().count(),
         alpha: words::level(alpha),
         p: texts.entries,
-        least: least.entries,
+        least: least.entries.len(),
+        least_texts: sentences::write(least.entries.into_iter().map(Some), numbers),
     })
 }
 

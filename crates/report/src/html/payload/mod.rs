@@ -2,8 +2,9 @@
 //!
 //! A JSON header with the texts that repeat (items, changes, costs, scores), then one stream of
 //! whole numbers in 7-bit groups, column after column, so that like stands beside like and
-//! compresses well; all of it gzipped and in base64. `assets/payload.js` reads it back in the order
-//! in which [`encode`] writes it.
+//! compresses well; all of it gzipped and in base64. The explorer's `offline/payload.ts` reads it back in
+//! the order in which [`encode`] writes it, and answers from it as the server does. Views of the audit as a
+//! whole are small: the header holds their answers as they are.
 //!
 //! Scores are sent as the text of each rank, and values as the texts that are shown, so that the
 //! page says exactly what the other reports say, infinities included.
@@ -21,21 +22,35 @@ use facts_engine::Audit;
 use facts_engine::definitions::{Fair, GroupValue};
 use facts_engine::distribution::{Count, Subgroup, Viewpoint};
 use facts_engine::ranking::Ranked;
+use facts_engine::subgroups::{Item, Predicate};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use self::evidence::{HeaderClose, HeaderIntervals, HeaderTests};
-use super::terms::terms;
+use crate::answer::words::condition;
+use crate::evidence::words::of_definition;
+use crate::record::Record;
 use crate::report::{Column, Report};
 use crate::text::{number, value};
+use crate::views::{Overview, Places, Stories, overview, stories, title};
 
 #[derive(Serialize)]
 struct Header<'a> {
+    session: Value,
+    overview: Overview<'a>,
+    stories: Stories,
     groups: Vec<HeaderGroup<'a>>,
     subgroups: usize,
+    without_actions: usize,
+    support: String,
     /// Feature, operator, level.
     items: Vec<[&'a str; 3]>,
+    /// The same in words.
+    item_words: Vec<String>,
+    /// Features and their levels: what conditions may name.
+    features: Vec<(&'a str, Vec<&'a str>)>,
     /// Assignments of each change: feature, level.
     changes: Vec<Vec<[&'a str; 2]>>,
     costs: Vec<f64>,
@@ -45,6 +60,8 @@ struct Header<'a> {
     intervals: Option<HeaderIntervals>,
     /// Sentences about gaps, their numbers left out.
     gaps: Vec<Vec<String>>,
+    /// Whether it is known which story tells each subgroup, and which others have the same members.
+    told: bool,
     columns: Vec<HeaderColumn<'a>>,
 }
 
@@ -58,8 +75,6 @@ struct HeaderGroup<'a> {
 struct HeaderColumn<'a> {
     id: &'a str,
     title: &'a str,
-    /// What the words of the title stand for.
-    terms: String,
     viewpoint: Option<String>,
     phi: Option<f64>,
     budget: Option<f64>,
@@ -73,6 +88,8 @@ struct HeaderColumn<'a> {
     lists_all: bool,
     /// The tests of the subgroups; none if the definition was not tested.
     evidence: Option<HeaderTests>,
+    /// What is said of all its findings together.
+    evidence_words: Option<String>,
     /// What was found by looking closely, by subgroup.
     close: BTreeMap<usize, HeaderClose>,
     /// Which groups differ, of three or more, by subgroup that passes.
@@ -83,11 +100,19 @@ struct HeaderColumn<'a> {
 pub(super) fn encode(report: &Report<'_>) -> String {
     let audit = &report.record.audit;
     let mut numbers = Numbers::default();
-    let items = write_predicates(audit, &mut numbers);
+    let mut items = Dictionary::default();
+    let ranked = audit.subgroups.iter();
+    let ranked: Vec<_> = ranked.map(|one| (&one.predicate, &one.members)).collect();
+    write_predicates(audit, &ranked, &mut items, &mut numbers);
+    let without = audit.without_actions.iter();
+    let without: Vec<_> = without.map(|one| (&one.predicate, &one.members)).collect();
+    write_predicates(audit, &without, &mut items, &mut numbers);
     let costs = write_actions(audit, &mut numbers);
     write_distributions(audit, &mut numbers);
+    evidence::write_shares(report, &mut numbers);
     let gaps = (0..audit.subgroups.len()).map(|s| Some(report.gap(s)?.sentence()));
     let gaps = sentences::write(gaps, &mut numbers);
+    write_stories(report, &mut numbers);
     let mut against = Dictionary::default();
     let columns = report
         .columns
@@ -97,6 +122,21 @@ pub(super) fn encode(report: &Report<'_>) -> String {
     let label = |feature: u32, level: u32| audit.features[feature as usize].label(level);
     let name = |feature: u32| audit.features[feature as usize].name.as_str();
     let header = Header {
+        session: session(report.record),
+        overview: overview(report, None),
+        stories: stories(report, &Places::new(audit), &|_| None),
+        without_actions: audit.without_actions.len(),
+        support: audit.settings.support.to_string(),
+        item_words: (items.entries.iter())
+            .map(|item| condition(*item, &audit.features))
+            .collect(),
+        features: (audit.features.iter())
+            .map(|feature| {
+                let levels = feature.levels.iter().map(|level| level.label.trim());
+                (feature.name.as_str(), levels.collect())
+            })
+            .collect(),
+        told: report.record.answer.is_some(),
         groups: audit
             .groups
             .iter()
@@ -145,23 +185,50 @@ pub(super) fn encode(report: &Report<'_>) -> String {
 /// How many items each predicate has, which, and how many members of each group.
 fn write_predicates(
     audit: &Audit,
+    predicates: &[(&Predicate, &Vec<u64>)],
+    items: &mut Dictionary<Item>,
     numbers: &mut Numbers,
-) -> Dictionary<facts_engine::subgroups::Item> {
-    let mut items = Dictionary::default();
-    for subgroup in &audit.subgroups {
-        numbers.push(subgroup.predicate.items().len());
+) {
+    for (predicate, _) in predicates {
+        numbers.push(predicate.items().len());
     }
-    for subgroup in &audit.subgroups {
-        for &item in subgroup.predicate.items() {
+    for (predicate, _) in predicates {
+        for &item in predicate.items() {
             numbers.push(items.place(item));
         }
     }
     for g in 0..audit.groups.len() {
-        for subgroup in &audit.subgroups {
-            numbers.push_u64(subgroup.members[g]);
+        for (_, members) in predicates {
+            numbers.push_u64(members[g]);
         }
     }
-    items
+}
+
+/// For each subgroup the story that tells it, and the shortest predicate with the same members, from 1; 0 if
+/// there is none or it is the shortest itself.
+fn write_stories(report: &Report<'_>, numbers: &mut Numbers) {
+    let Some(answer) = &report.record.answer else {
+        return;
+    };
+    let subgroups = 0..report.record.audit.subgroups.len();
+    for s in subgroups.clone() {
+        let told = answer.told_by.get(s).copied().flatten();
+        numbers.push(told.map_or(0, |story| story as usize + 1));
+    }
+    for s in subgroups {
+        let same = answer.same_as.get(s).map(|&same| same as usize);
+        numbers.push(same.filter(|&same| same != s).map_or(0, |same| same + 1));
+    }
+}
+
+/// What can be asked of the page: one audit, without model and rows.
+fn session(record: &Record) -> Value {
+    let mut audit = title(&record.data.name, record);
+    audit["key"] = json!(0);
+    audit["rows"] = json!(false);
+    audit["people"] = json!(false);
+    audit["settings"] = Value::Null;
+    json!({ "tool": record.tool, "bench": false, "job": null, "audits": [audit] })
 }
 
 /// How many actions each subgroup has, what each changes and costs, and whom it flips.
@@ -196,17 +263,28 @@ fn write_actions(audit: &Audit, numbers: &mut Numbers) -> Dictionary<u64> {
     costs
 }
 
-/// The effectiveness–cost distributions at each cost level, as parts of the members.
+/// The effectiveness–cost distributions at each cost level, as parts of the members; of the macro ones only
+/// where they are other than the micro ones: 0 if they are the same, otherwise one higher.
 fn write_distributions(audit: &Audit, numbers: &mut Numbers) {
-    for viewpoint in [Viewpoint::Micro, Viewpoint::Macro] {
-        for g in 0..audit.groups.len() {
-            for subgroup in &audit.subgroups {
-                for levels in 1..=subgroup.cost_levels.len() {
-                    let share = subgroup.ecd(viewpoint, g, levels);
-                    numbers.push_count(Count::from(share.map(|share| share.part)));
-                }
-            }
+    let mut levels = Vec::new();
+    for g in 0..audit.groups.len() {
+        for subgroup in &audit.subgroups {
+            levels.extend((1..=subgroup.cost_levels.len()).map(|level| (subgroup, g, level)));
         }
+    }
+    let stored = |viewpoint: Viewpoint, &(subgroup, g, level): &(&Subgroup, usize, usize)| {
+        let share = subgroup.ecd(viewpoint, g, level);
+        share.map_or(0, |share| share.part + 1)
+    };
+    for level in &levels {
+        numbers.push_u64(stored(Viewpoint::Micro, level));
+    }
+    for level in &levels {
+        let (own, common) = (
+            stored(Viewpoint::Micro, level),
+            stored(Viewpoint::Macro, level),
+        );
+        numbers.push_u64(if common == own { 0 } else { common + 1 });
     }
 }
 
@@ -252,7 +330,6 @@ fn write_column<'a>(
     HeaderColumn {
         id: &ranking.definition,
         title: &ranking.title,
-        terms: terms(column.definition.as_ref()),
         viewpoint: column.definition.viewpoint().map(|v| v.to_string()),
         phi: column.definition.phi().map(|phi| phi.get().to_f64()),
         budget: column.definition.budget(),
@@ -263,6 +340,7 @@ fn write_column<'a>(
         tested,
         lists_all,
         evidence: tests,
+        evidence_words: of_definition(report, column),
         close: evidence::close(report, column),
         pairs: evidence::pairs(report, column),
     }

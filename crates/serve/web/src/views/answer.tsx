@@ -59,25 +59,25 @@ function Drivers({ overview, params }: { overview: Overview; params: Params }) {
   return (
     <>
       <p class="soft">Global Shapley values: to the right, people who meet the condition are part of a wider gap; to the left, of a narrower one.</p>
-      <table class="drivers">
+      <table class="drivers" role="table">
         <caption class="unseen">Conditions and what they do to the gap</caption>
-        <thead>
-          <tr><th scope="col">condition</th><th scope="col">narrower | wider</th><th scope="col" class="right">{worse}</th><th scope="col" class="right">{better}</th></tr>
+        <thead role="rowgroup">
+          <tr role="row"><th scope="col" role="columnheader">condition</th><th scope="col" role="columnheader">narrower | wider</th><th scope="col" role="columnheader" class="right">{worse}</th><th scope="col" role="columnheader" class="right">{better}</th></tr>
         </thead>
-        <tbody>
+        <tbody role="rowgroup">
           {ends.map((driver) => {
             const part = (Math.abs(driver.value) / most) * 50;
             return (
-              <tr>
-                <th scope="row"><Drill predicate={driver.item} params={params} /></th>
-                <td class="bar">
+              <tr role="row">
+                <th scope="row" role="rowheader"><Drill predicate={driver.item} params={params} /></th>
+                <td role="cell" class="bar">
                   <svg viewBox="0 0 100 10" preserveAspectRatio="none" role="img" aria-label={driver.value.toPrecision(3)}>
                     <line x1="50" x2="50" y1="0" y2="10" />
                     <rect class={driver.value > 0 ? "wider" : "narrower"} x={driver.value > 0 ? 50 : 50 - part} y="1.5" width={part} height="7" />
                   </svg>
                 </td>
-                <td class="right">{count(driver.worse.part)} of {count(driver.worse.whole)}</td>
-                <td class="right">{count(driver.better.part)} of {count(driver.better.whole)}</td>
+                <td role="cell" class="right">{count(driver.worse.part)} of {count(driver.worse.whole)}</td>
+                <td role="cell" class="right">{count(driver.better.part)} of {count(driver.better.whole)}</td>
               </tr>
             );
           })}

@@ -29,12 +29,14 @@ export function DefinitionChoice({ overview, chosen }: { overview: Overview; cho
   );
 }
 
+/** Whether a definition's number is the share φ, or a budget. */
+export const asksShare = (id: string) => ["equal-choice", "equal-cost-of-effectiveness"].includes(parts(id).kind);
+export const asksBudget = (id: string) => parts(id).kind === "equal-effectiveness-within-budget";
+
 /** A slider for the number of a definition that has one, and for α. */
 export function Sliders({ overview, chosen, alpha }: { overview: Overview; chosen: string; alpha: number }) {
   const now = parts(chosen);
-  const is = (kinds: string[]) => kinds.includes(now.kind);
-  const phi = is(["equal-choice", "equal-cost-of-effectiveness"]);
-  const budget = is(["equal-effectiveness-within-budget"]);
+  const [phi, budget] = [asksShare(chosen), asksBudget(chosen)];
   const move = (number: string, passing: boolean) => change({ definition: written({ ...now, number }) }, passing);
   return (
     <div class="sliders">

@@ -1,12 +1,12 @@
 // Drill-down: a subgroup, those with one condition less, and those with one more.
 
-import { useAnswer, type Neighbour, type OneSubgroup, type Overview } from "../api";
+import { useState } from "preact/hooks";
+import { query, useAnswer, type Neighbour, type OneSubgroup, type Overview, type Side } from "../api";
 import { change, href, kept, type Params } from "../address";
 import { Ecd } from "../charts";
 import { Asking, Command, Finding, Group, Section, Table, count } from "../parts";
 import { usePins } from "../pins";
-import { DefinitionChoice } from "./choice";
-import { query } from "../api";
+import { DefinitionChoice, asksBudget, asksShare, parts } from "./choice";
 
 export function Drill({ audit, overview, params, pinKey }: {
   audit: string;
@@ -50,7 +50,7 @@ export function Drill({ audit, overview, params, pinKey }: {
         )}
         <Asking error={error} asking={asking && !answer} />
         {answer?.not_ranked && <p class="error">{answer.not_ranked}</p>}
-        {answer?.found && <Found found={answer.found} params={params} groups={groups} title={answer.title} />}
+        {answer?.found && <Found found={answer.found} params={params} groups={groups} answer={answer} />}
         {answer && predicate === "" && <p>{overview.answer?.headline} Choose a condition to look at fewer people.</p>}
         <Command command={answer?.command} />
       </section>
@@ -79,36 +79,65 @@ export function first(overview: Overview): string {
   return (usual ?? overview.definitions[0])?.id ?? "equal-effectiveness:micro";
 }
 
-function Found({ found, params, groups, title }: {
+/** Actions that are written out for a group; all of them stand in the table below. */
+const WAYS = 5;
+
+function Found({ found, params, groups, answer }: {
   found: NonNullable<OneSubgroup["found"]>;
   params: Params;
   groups: string[];
-  title: string;
+  answer: OneSubgroup;
 }) {
+  const { viewpoint, number } = parts(answer.definition);
+  const [phi, budget] = [asksShare(answer.definition) ? Number(number) : null, asksBudget(answer.definition) ? Number(number) : null];
   return (
-    <div class="found">
-      <div>
-        <p class="scored"><b>{title}:</b> score <b>{found.row.score}</b>{found.row.rank !== null && `, rank ${count(found.row.rank)}`} <Finding row={found.row} groups={groups} /></p>
-        <ul class="sides">
-          {found.csc.groups.map((group, place) => (
-            <li>
-              <p><Group name={group.name.trim()} place={place} /> <b>{found.row.values[place]}</b> <span class="soft">{count(group.members)} people, {found.covered[place]} of the refused</span></p>
-              <ul class="ways">
-                {group.actions.slice(0, 5).map((action) => (
-                  <li>Make {action.change}: {action.flips === null ? "suppressed" : `turns ${count(action.flips)} of ${count(group.members)}`} <span class="soft">(cost {action.cost})</span></li>
-                ))}
-                {group.actions.length > 5 && <li class="soft">and {count(group.actions.length - 5)} more below</li>}
-              </ul>
-              {group.none && <p class="soft">{group.none}</p>}
-            </li>
+    <>
+      <div class="found">
+        <div>
+          <p class="scored"><b>{answer.title}:</b> score <b>{found.row.score}</b>{found.row.rank !== null && `, rank ${count(found.row.rank)}`} <Finding row={found.row} groups={groups} /></p>
+          <ul class="sides">
+            {found.sides.map((side, place) => (
+              <li>
+                <p class="compared"><Group name={side.name} place={place} /> <b>{side.value}</b> {side.interval && <span class="interval soft">{side.interval}</span>} <span class="soft covered">{count(side.members)} people, {side.covered} of the refused</span></p>
+                <Ways side={side} />
+                {side.none && <p class="none soft">{side.none}</p>}
+              </li>
+            ))}
+          </ul>
+          <p class="said">{found.verdict}</p>
+          <div class="support">{found.support.map((line) => <p class="soft">{line}</p>)}</div>
+        </div>
+        <div>
+          {(["micro", "macro"] as const).map((each) => (
+            <div class="ecd">
+              <p><b>{each === "micro" ? "Each by their own action (micro)" : "One action for all (macro)"}</b></p>
+              <Ecd curve={found.curve} viewpoint={each} mark={each === viewpoint ? budget : null} wanted={each === viewpoint ? phi : null} />
+            </div>
           ))}
-        </ul>
-        {found.support.map((line) => <p class="soft">{line}</p>)}
-        {found.told_by !== null && <p>Told by <a href={href("stories", kept(params))}>story {found.told_by}</a>.</p>}
-        {found.same_people && <p>The same people: <a href={href("drill", { ...kept(params), predicate: found.same_people })}>{found.same_people}</a></p>}
+        </div>
       </div>
-      <Ecd curve={found.curve} />
-    </div>
+      {found.variants && <details><summary>Each variant</summary><Table grid={found.variants} caption="Variants" /></details>}
+      {found.told_by !== null && <p>Told by <a href={href("stories", kept(params))}>story {found.told_by}</a>.</p>}
+      {found.same_people && <p>The same people: <a href={href("drill", { ...kept(params), predicate: found.same_people })}>{found.same_people}</a></p>}
+    </>
+  );
+}
+
+function Ways({ side }: { side: Side }) {
+  const [all, showAll] = useState(false);
+  const shown = all ? side.ways : side.ways.slice(0, WAYS);
+  return (
+    <ul class="ways">
+      {shown.map((way) => (
+        <li>
+          <span class="make">Make {way.change}</span> <b>{way.effectiveness}</b>{" "}
+          <span class="soft"><span class="cost">cost {way.cost}</span>{way.interval && <>; <span class="interval">{way.interval}</span></>}</span>
+        </li>
+      ))}
+      {shown.length < side.ways.length && (
+        <li><button type="button" class="link" onClick={() => showAll(true)}>and {count(side.ways.length - WAYS)} more</button></li>
+      )}
+    </ul>
   );
 }
 

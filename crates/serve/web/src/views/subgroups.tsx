@@ -1,7 +1,7 @@
 // All subgroups: sliders that rank again, a scatter plot to brush, a table that holds only what is seen.
 
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { FORGOTTEN, get, query, useAnswer, type Overview, type Row, type Subgroups as Found } from "../api";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { FORGOTTEN, get, offline, query, useAnswer, type Overview, type Row, type Subgroups as Found } from "../api";
 import { change, href, kept, type Params } from "../address";
 import { Asking, Command, Finding, count } from "../parts";
 import { Scatter, type Brush } from "../scatter";
@@ -12,7 +12,7 @@ import { first } from "./drill";
 /** The height of a row in pixels; the style sheet has the same. */
 const ROW = 34;
 /** Rows are asked for in parts of this many. */
-const PART = 200;
+const PART = 100;
 /** Browsers draw nothing higher than this; longer tables move in larger steps. */
 const HIGHEST = 8_000_000;
 
@@ -53,7 +53,9 @@ export function Subgroups({ audit, overview, params, rows: hasRows, work }: {
     <>
       <div class="bar">
         <DefinitionChoice overview={overview} chosen={definition} />
-        <Sliders overview={overview} chosen={definition} alpha={Number(params.alpha ?? overview.alpha)} />
+        {offline
+          ? <p class="soft">This page holds what was audited; <code>facts serve</code> ranks again while φ, the budget and α move.</p>
+          : <Sliders overview={overview} chosen={definition} alpha={Number(params.alpha ?? overview.alpha)} />}
       </div>
       <Filters params={params} groups={groups} tested={answer?.tested ?? false} />
       <Asking error={error} asking={false} />
@@ -70,10 +72,10 @@ export function Subgroups({ audit, overview, params, rows: hasRows, work }: {
             </section>
           )}
           <List base={base} filters={filters} answer={answer} groups={groups} params={params} asking={asking} />
-          <p class="chips">
+          {!offline && <p class="chips">
             <a href={query(`${base}.csv`, filters)} download="subgroups.csv">These rows as CSV</a>
             <a href={query(base, { ...filters, count: 2000 })} download="subgroups.json">as JSON (the first 2,000)</a>
-          </p>
+          </p>}
           <Command command={answer.command} />
         </>
       )}
@@ -171,10 +173,14 @@ function List({ base, filters, answer, groups, params, asking }: {
 }) {
   const box = useRef<HTMLDivElement>(null);
   const [top, setTop] = useState(0);
-  const [parts, setParts] = useState<Map<number, Row[]>>(new Map());
+  const [later, setLater] = useState<{ of: Found; parts: Map<number, Row[]> } | null>(null);
+  // The first rows come with the answer and are drawn with it; later ones are those of this answer or none.
+  const parts = useMemo(
+    () => new Map([[0, answer.rows], ...(later?.of === answer ? later.parts : [])]),
+    [answer, later],
+  );
   const question = query(base, filters);
-  useEffect(() => {
-    setParts(new Map([[0, answer.rows]]));
+  useLayoutEffect(() => {
     box.current?.scrollTo(0, 0);
     setTop(0);
   }, [answer]);
@@ -190,7 +196,7 @@ function List({ base, filters, answer, groups, params, asking }: {
     for (let part = Math.floor(start / PART); part <= Math.floor(Math.max(start, end - 1) / PART); part += 1) {
       if (parts.has(part)) continue;
       get<Found>(query(base, { ...filters, from: part * PART, count: PART }), abort.signal).then(
-        (more) => setParts((known) => new Map(known).set(part, more.rows)),
+        (more) => setLater((known) => ({ of: answer, parts: new Map(known?.of === answer ? known.parts : []).set(part, more.rows) })),
         () => {},
       );
     }

@@ -38,19 +38,22 @@ export function WhatIf({ overview, audits, work }: { overview: Overview; audits:
       <Section title="What if">
         <form class="what-if" onSubmit={begin}>
           <div class="scrolls" tabIndex={0} role="region" aria-label="Features">
-            <table>
-              <thead><tr><th scope="col">feature</th><th scope="col">in this audit</th><th scope="col">what if it</th><th scope="col">weight of its cost</th></tr></thead>
-              <tbody>
+            {/* Roles are said, because a narrow screen lays rows out as blocks. */}
+            <table class="features" role="table">
+              <thead role="rowgroup">
+                <tr role="row">{["feature", "in this audit", "what if it", "weight of its cost"].map((title) => <th scope="col" role="columnheader">{title}</th>)}</tr>
+              </thead>
+              <tbody role="rowgroup">
                 {overview.features.map((feature) => (
-                  <tr>
-                    <th scope="row">{feature.name}</th>
-                    <td class="soft">{feature.immutable ? "may not change" : `may change, weight ${feature.weight}`}</td>
-                    <td>
+                  <tr role="row">
+                    <th scope="row" role="rowheader">{feature.name}</th>
+                    <td role="cell" class="soft">{feature.immutable ? "may not change" : `may change, weight ${feature.weight}`}</td>
+                    <td role="cell" data-label="what if it">
                       <select aria-label={`What if ${feature.name}`} value={changes[feature.name]?.may ?? ""} onChange={(event) => set(feature.name, { may: event.currentTarget.value })}>
                         {MAY.filter(([value]) => feature.ordered || !["increase", "decrease"].includes(value)).map(([value, label]) => <option value={value}>{label}</option>)}
                       </select>
                     </td>
-                    <td><input aria-label={`Weight of ${feature.name}`} type="number" min="0" step="any" value={changes[feature.name]?.weight ?? ""} placeholder={String(feature.weight)} onInput={(event) => set(feature.name, { weight: event.currentTarget.value })} /></td>
+                    <td role="cell" data-label="weight of its cost"><input aria-label={`Weight of ${feature.name}`} type="number" min="0" step="any" value={changes[feature.name]?.weight ?? ""} placeholder={String(feature.weight)} onInput={(event) => set(feature.name, { weight: event.currentTarget.value })} /></td>
                   </tr>
                 ))}
               </tbody>

@@ -1,21 +1,27 @@
 //! The stories: what each says, what a budget buys its groups, who is in several, and under which
 //! definitions it is found.
 
+use facts_engine::Audit;
 use facts_engine::subgroups::{Item, Operator};
-use facts_report::Column;
-use facts_report::answer::StoryRow;
-use facts_report::text::{number, value};
 use serde::Serialize;
-use serde_json::{Value, json};
 
-use super::command::Command;
-use super::parts::Curve;
-use crate::desk::{Desk, Place, Source};
-use crate::failure::Failed;
+use super::curve::Curve;
+use super::places::{Place, Places};
+use crate::answer::StoryRow;
+use crate::report::{Column, Report};
+use crate::text::{number, value};
+
+/// All stories.
+#[derive(Serialize)]
+pub struct Stories {
+    stories: Vec<Story>,
+    /// The command that tells them; none where no command can name the audit.
+    command: Option<String>,
+}
 
 /// A story with what its card and its line of the matrix show.
 #[derive(Serialize)]
-struct Story {
+pub struct Story {
     #[serde(flatten)]
     row: StoryRow,
     subgroup: usize,
@@ -25,12 +31,12 @@ struct Story {
     matrix: Vec<Option<Cell>>,
     /// People who are members of this story and of each other one.
     overlaps: Vec<Overlap>,
-    command: String,
+    command: Option<String>,
 }
 
 /// What one definition says of a story's subgroup.
 #[derive(Serialize)]
-struct Cell {
+pub struct Cell {
     values: Vec<String>,
     score: String,
     /// How large the score is beside the greatest finite one of the definition, from 0 to 1.
@@ -43,60 +49,59 @@ struct Cell {
 /// How many people are in two stories.
 #[derive(Serialize)]
 #[serde(tag = "is", rename_all = "kebab-case")]
-enum Overlap {
+pub enum Overlap {
     /// So many, by group.
-    Counted { members: Vec<u64> },
+    Counted {
+        /// By group.
+        members: Vec<u64>,
+    },
     /// Nobody can be: the conditions exclude each other.
     Nobody,
     /// The people who meet both are too few of some group to be a subgroup of the audit.
     NotCommon,
 }
 
-pub(crate) fn stories(desk: &Desk<'_>, source: &Source) -> Result<Value, Failed> {
-    let Some(answered) = desk.report.answered() else {
-        return Ok(json!({ "stories": [] }));
-    };
-    let audit = &desk.record.audit;
-    let rows = answered.stories();
+/// All stories. `command` is asked for the command that tells one of them by its number, or all.
+pub fn stories(
+    report: &Report<'_>,
+    places: &Places<'_>,
+    command: &dyn Fn(Option<usize>) -> Option<String>,
+) -> Stories {
+    let audit = &report.record.audit;
+    let rows = report.answered().map(|answered| answered.stories());
+    let rows = rows.unwrap_or_default();
     let subgroups: Vec<usize> = rows.iter().map(|row| row.subgroup).collect();
     let told = rows.into_iter().map(|row| {
         let subgroup = &audit.subgroups[row.subgroup];
-        let columns = desk.report.columns.iter();
         Story {
             subgroup: row.subgroup,
             members: subgroup.members.clone(),
             curve: Curve::new(audit, subgroup),
-            matrix: columns
-                .map(|column| cell(desk, column, row.subgroup))
+            matrix: (report.columns.iter())
+                .map(|column| cell(report, column, row.subgroup))
                 .collect(),
             overlaps: (subgroups.iter())
-                .map(|&other| overlap(desk, row.subgroup, other))
+                .map(|&other| overlap(audit, places, row.subgroup, other))
                 .collect(),
-            command: Command::show(source)
-                .with("--story", &row.number.to_string())
-                .to_string(),
+            command: command(Some(row.number)),
             row,
         }
     });
-    let told: Vec<Story> = told.collect();
-    Ok(json!({ "stories": told, "command": Command::show(source).flag("--stories").to_string() }))
+    Stories {
+        stories: told.collect(),
+        command: command(None),
+    }
 }
 
-fn cell(desk: &Desk<'_>, column: &Column, subgroup: usize) -> Option<Cell> {
-    let ranked = (column.ranking.ranked.iter()).find(|ranked| ranked.subgroup == subgroup)?;
-    let scores = column
-        .ranking
-        .ranked
-        .iter()
-        .map(|ranked| ranked.assessment.score);
+fn cell(report: &Report<'_>, column: &Column, subgroup: usize) -> Option<Cell> {
+    let ranked = || column.ranking.ranked.iter();
+    let here = ranked().find(|ranked| ranked.subgroup == subgroup)?;
+    let scores = ranked().map(|ranked| ranked.assessment.score);
     let greatest = scores.filter(|score| score.is_finite()).fold(0.0, f64::max);
-    let found = &ranked.assessment;
-    let evidence = desk.record.evidence.as_ref();
-    let tests = evidence.zip(desk.report.tests(column));
+    let found = &here.assessment;
+    let tests = report.evidence().zip(report.tests(column));
     Some(Cell {
-        values: found
-            .values
-            .iter()
+        values: (found.values.iter())
             .map(|&compared| value(compared))
             .collect(),
         score: number(found.score),
@@ -107,13 +112,12 @@ fn cell(desk: &Desk<'_>, column: &Column, subgroup: usize) -> Option<Cell> {
         },
         against: found.against.to_vec(),
         passes: tests.map(|(evidence, tests)| evidence.passes_together(tests, subgroup)),
-        rank: ranked.rank,
+        rank: here.rank,
     })
 }
 
 /// How many people two subgroups share: the members of the subgroup that meets the conditions of both.
-fn overlap(desk: &Desk<'_>, one: usize, other: usize) -> Overlap {
-    let audit = &desk.record.audit;
+fn overlap(audit: &Audit, places: &Places<'_>, one: usize, other: usize) -> Overlap {
     let items = |subgroup: usize| audit.subgroups[subgroup].predicate.items();
     let mut both: Vec<Item> = items(one).to_vec();
     for &item in items(other) {
@@ -130,12 +134,12 @@ fn overlap(desk: &Desk<'_>, one: usize, other: usize) -> Overlap {
         both.push(item);
     }
     both.sort();
-    match desk.places.get(both.as_slice()) {
+    match places.get(&both) {
         Some(Place::Ranked(place)) => Overlap::Counted {
-            members: audit.subgroups[*place].members.clone(),
+            members: audit.subgroups[place].members.clone(),
         },
         Some(Place::WithoutActions(place)) => Overlap::Counted {
-            members: audit.without_actions[*place].members.clone(),
+            members: audit.without_actions[place].members.clone(),
         },
         None => Overlap::NotCommon,
     }

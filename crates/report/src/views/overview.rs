@@ -1,22 +1,23 @@
 //! An audit at a glance: the verdict, the people, what goes with the gap, the definitions.
 
+use facts_engine::Group;
 use facts_engine::answer::GroupPeople;
-use facts_engine::definitions::Definition;
-use facts_report::answer::{self, AnswerDocument, words};
-use facts_report::{Column, Grid, overview};
+use facts_engine::evidence::Gathering;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::command::Command;
-use crate::desk::{Desk, Source};
-use crate::failure::Failed;
+use crate::answer::{self, AnswerDocument, words};
+use crate::grid::Grid;
+use crate::overview::facts;
+use crate::record::Record;
+use crate::report::{Column, Report};
 
 /// An audit at a glance.
 #[derive(Serialize)]
-struct Overview<'a> {
+pub struct Overview<'a> {
     facts: Vec<(&'static str, String)>,
     notes: Vec<&'a String>,
-    groups: &'a [facts_engine::Group],
+    groups: &'a [Group],
     yes_means: String,
     /// What was audited, in a sentence.
     about: String,
@@ -37,12 +38,13 @@ struct Overview<'a> {
     greatest_cost: f64,
     alpha: f64,
     tested: bool,
-    command: String,
+    /// The command that gives it; none where no command can name the audit.
+    command: Option<String>,
 }
 
 /// One definition of an audit.
 #[derive(Serialize)]
-struct DefinitionRow {
+pub struct DefinitionRow {
     id: String,
     title: String,
     kind: &'static str,
@@ -58,7 +60,7 @@ struct DefinitionRow {
 
 /// A feature and its levels.
 #[derive(Serialize)]
-struct FeatureRow<'a> {
+pub struct FeatureRow<'a> {
     name: &'a str,
     levels: Vec<&'a str>,
     ordered: bool,
@@ -66,54 +68,47 @@ struct FeatureRow<'a> {
     weight: f64,
 }
 
-pub(crate) fn overview(desk: &Desk<'_>, source: &Source) -> Result<Value, Failed> {
-    let (record, audit) = (desk.record, &desk.record.audit);
-    let answered = desk.report.answered();
+/// An audit at a glance, and the command that gives it, if there is one.
+pub fn overview<'a>(report: &'a Report<'a>, command: Option<String>) -> Overview<'a> {
+    let (record, audit) = (report.record, &report.record.audit);
+    let answered = report.answered();
     let compared = answered.as_ref().and_then(|answered| answered.compared());
     let ratio = answered.as_ref().zip(compared);
     let features = audit.features.iter().map(|feature| FeatureRow {
         name: &feature.name,
-        levels: feature
-            .levels
-            .iter()
+        levels: (feature.levels.iter())
             .map(|level| level.label.as_str())
             .collect(),
         ordered: feature.is_ordered(),
         immutable: feature.rules.immutable,
         weight: feature.weight,
     });
-    let costs = audit
-        .subgroups
-        .iter()
-        .filter_map(|subgroup| subgroup.cost_levels.last());
-    let overview = Overview {
-        facts: overview::facts(&desk.report),
+    let costs = (audit.subgroups.iter()).filter_map(|subgroup| subgroup.cost_levels.last());
+    Overview {
+        facts: facts(report),
         notes: record.all_notes().collect(),
         groups: &audit.groups,
         yes_means: record.yes_means(),
         ratio: ratio.and_then(|(answered, compared)| words::ratio(answered, &compared)),
-        ways: record
-            .answer
-            .iter()
+        ways: (record.answer.iter())
             .flat_map(|answer| answer.people.iter().map(ways))
             .collect(),
-        about: answer::about(&desk.report),
+        about: answer::about(report),
         people: (answered.as_ref()).map(|answered| answer::people(answered, usize::MAX)),
         answer: answered.as_ref().map(|answered| answered.document()),
         not_said: words::NOT_SAID,
         cost_unit: words::cost_unit(audit),
-        definitions: (desk.report.columns.iter())
-            .map(|column| row(desk, column))
+        definitions: (report.columns.iter())
+            .map(|column| row(report, column))
             .collect(),
         features: features.collect(),
         subgroups: audit.subgroups.len(),
         without_actions: audit.without_actions.len(),
         greatest_cost: costs.copied().fold(0.0, f64::max),
-        alpha: desk.alpha(),
+        alpha: alpha(record),
         tested: record.is_tested(),
-        command: Command::show(source).to_string(),
-    };
-    serde_json::to_value(overview).map_err(|error| Failed::internal(error.to_string()))
+        command,
+    }
 }
 
 /// How many people have a way within each cost.
@@ -127,8 +122,8 @@ fn ways(people: &GroupPeople) -> Option<Vec<(f64, u64)>> {
     Some(ways.collect())
 }
 
-fn row(desk: &Desk<'_>, column: &Column) -> DefinitionRow {
-    let definition: &dyn Definition = column.definition.as_ref();
+fn row(report: &Report<'_>, column: &Column) -> DefinitionRow {
+    let definition = column.definition.as_ref();
     let kind = definition.kind();
     DefinitionRow {
         id: column.ranking.definition.clone(),
@@ -137,18 +132,22 @@ fn row(desk: &Desk<'_>, column: &Column) -> DefinitionRow {
         question: kind.question,
         compares: kind.compares,
         beware: kind.beware,
-        viewpoint: definition
-            .viewpoint()
-            .map(|viewpoint| viewpoint.to_string()),
+        viewpoint: (definition.viewpoint()).map(|viewpoint| viewpoint.to_string()),
         phi: definition.phi().map(|phi| phi.to_string()),
         budget: definition.budget(),
         unfair: column.ranking.unfair().len(),
-        tested: desk.report.tests(column).is_some(),
+        tested: report.tests(column).is_some(),
     }
 }
 
+/// The level α that an audit was tested at, or the usual one.
+pub fn alpha(record: &Record) -> f64 {
+    let found = record.evidence.as_ref();
+    found.map_or(Gathering::default().alpha, |found| found.gathering.alpha)
+}
+
 /// The least of an audit, to choose one by.
-pub(crate) fn title(name: &str, record: &facts_report::Record) -> Value {
+pub fn title(name: &str, record: &Record) -> Value {
     json!({
         "name": name,
         "made": record.made,
