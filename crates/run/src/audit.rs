@@ -1,8 +1,8 @@
 //! Audit: the engine's work, under what the configuration asks for.
 
 use facts_engine::definitions::Definition;
-use facts_engine::{Audit, Individuals, Options, Searched, Support, Watch};
-use facts_report::text;
+use facts_engine::{Audit, Budget, Individuals, Options, Searched, Support, Watch};
+use facts_report::{Size, text};
 
 use crate::config::Config;
 use crate::definitions::definitions_for;
@@ -11,12 +11,16 @@ use crate::failure::Failure;
 use crate::listener::Listener;
 use crate::model::AuditedModel;
 use crate::people::People;
+use crate::table::Table;
 
 /// The most subgroups where the support is chosen.
 const COMFORTABLE: usize = 50_000;
 
 /// The fewest people of a subgroup in each group, unless the user says otherwise.
 const MIN_MEMBERS: u64 = 20;
+
+/// The definitions that are reported unless the user says which: the columns of the paper.
+const PAPER_COLUMNS: usize = 12;
 
 /// A time in seconds that is said before it is spent.
 const WORTH_SAYING: f64 = 10.0;
@@ -46,6 +50,7 @@ pub(crate) fn audit(
     let plan = Plan::new(config)?;
     let watch = |progress| listener.progress(progress);
     let found = search(people, model, options, Watch::new(&watch)).and_then(|searched| {
+        check_reports(config, &searched)?;
         let expected = Expected::of(&searched, model, plan)?;
         if expected.seconds > WORTH_SAYING {
             listener.note(&expected.to_string());
@@ -72,6 +77,31 @@ pub(crate) fn audit(
         definitions: definitions.all,
         notes,
     })
+}
+
+/// Refuses an audit whose reports would not fit into memory, before the model is asked about any change. An
+/// audit that is only shown takes far less.
+fn check_reports(config: &Config, searched: &Searched<'_>) -> Result<(), facts_engine::Error> {
+    if config.report.out.is_none() {
+        return Ok(());
+    }
+    let (predicates, pairs_text) = searched.letters();
+    let size = Size {
+        groups: searched.groups(),
+        definitions: match config.report.definitions.len() {
+            0 => PAPER_COLUMNS,
+            named => named,
+        },
+        subgroups: searched.subgroups(),
+        pairs: searched.pairs(),
+        predicates,
+        pairs_text,
+    };
+    searched.budget().check(
+        "writing the reports",
+        size.report_bytes(),
+        "report fewer definitions, allow fewer items a predicate, or raise the support",
+    )
 }
 
 fn search<'a>(
@@ -215,9 +245,11 @@ fn about_answers(error: facts_engine::Error, model: &AuditedModel) -> Failure {
     }
 }
 
-/// The options with what the audit chose, for further audits to be made alike.
-pub(crate) fn as_chosen(options: Options, audit: &Audit) -> Options {
-    let options = options.support(audit.settings.support);
+/// The options with what the audit chose, for further audits to be made alike beside it.
+pub(crate) fn as_chosen(options: Options, audit: &Audit, beside: &Individuals) -> Options {
+    let options = options
+        .support(audit.settings.support)
+        .drawing_on(beside.budget());
     match audit.settings.max_length {
         None => options,
         Some(items) => options.max_length(items),
@@ -232,8 +264,8 @@ pub(crate) fn max_memory(config: &Config) -> u64 {
     }
 }
 
-/// The engine's options.
-pub(crate) fn options(config: &Config) -> Result<Options, Failure> {
+/// The engine's options, for an audit of a table that is kept in memory.
+pub(crate) fn options(config: &Config, table: &Table) -> Result<Options, Failure> {
     let audit = &config.audit;
     let mut options = Options::new().min_members(audit.min_members.unwrap_or(MIN_MEMBERS));
     options = match &audit.support {
@@ -255,7 +287,8 @@ pub(crate) fn options(config: &Config) -> Result<Options, Failure> {
     if let Some(subgroups) = audit.max_subgroups {
         options = options.max_subgroups(subgroups);
     }
-    options = options.max_memory(max_memory(config));
+    let budget = Budget::new(max_memory(config));
+    options = options.drawing_on(budget.without(table.cells.bytes()));
     // A group too small to be told of is not compared, only named. Neither is one with fewer people
     // than a subgroup must have of it: no subgroup would be common to all.
     let least = audit

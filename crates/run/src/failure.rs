@@ -76,6 +76,11 @@ impl Failure {
         Self::new(FailureKind::Interrupted, "interrupted; nothing was written")
     }
 
+    /// The user wanted to stop after some results had been written; says what is kept.
+    pub fn interrupted_keeping(kept: impl fmt::Display) -> Self {
+        Self::new(FailureKind::Interrupted, format!("interrupted; {kept}"))
+    }
+
     /// The same failure, with more said after it.
     pub fn with(mut self, more: impl fmt::Display) -> Self {
         self.more += &format!("\n{more}");
@@ -171,6 +176,7 @@ impl From<facts_engine::Error> for Failure {
             | Error::ItemsetsTooLarge { .. }
             | Error::TooManyRows { .. }
             | Error::TableTooLarge { .. }
+            | Error::OverBudget { .. }
             | Error::OtherPeople
             | Error::TooMuchMemory { .. }
             | Error::NobodyShares { .. } => Self::data(error),

@@ -21,7 +21,7 @@ const MAX_GROUPS: usize = 10;
 const NAMED_GROUPS: usize = 30;
 
 /// The people of an audit, and the rows that they come from.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct People<'a> {
     pub(crate) table: Cow<'a, Table>,
     pub(crate) population: Population,

@@ -8,7 +8,6 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
 use arrow_array::{BooleanArray, RecordBatch};
 use facts_engine::population::{self, Bins, Edges, Levels, View};
-use facts_models::ModelSpec;
 use serde::{Deserialize, Serialize};
 
 use crate::columns::Columns;
@@ -179,7 +178,7 @@ impl Manifest {
 
     /// What a file of profiles says about itself.
     pub fn of_file(path: &Path) -> Result<Self, Failure> {
-        let name = path.display().to_string();
+        let name = facts_input::shown(path);
         let table = facts_input::open(path.to_owned(), &facts_input::Options::default())?;
         Self::read(&name, table.schema().metadata())?.ok_or_else(|| {
             Failure::usage(format!(
@@ -333,11 +332,7 @@ fn kept(
     cuts: &Cuts,
     listener: &dyn Listener,
 ) -> Result<Vec<Kept>, Failure> {
-    let spec = config.model.spec.as_ref();
-    let inputs = match spec.is_some_and(ModelSpec::is_file) {
-        true => model::open(config, listener)?.inputs,
-        false => None,
-    };
+    let inputs = model::inputs(config, listener)?;
     let columns = Columns::decide(config, &table.cells, inputs.as_deref())?;
     let mut kept: Vec<Kept> = (columns.roles.iter())
         .filter(|role| role.role != "ignored")

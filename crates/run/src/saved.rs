@@ -3,6 +3,7 @@
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
+use facts_engine::Options;
 use facts_engine::evidence::Tested;
 use facts_report::{EARLIEST_VERSION, FORMS, Record, Report, Showing, VERSION};
 use flate2::Compression;
@@ -71,12 +72,25 @@ pub fn load(path: &Path) -> Result<Record, Failure> {
 }
 
 /// Reads a saved audit from its bytes, compressed or not.
-pub fn unpacked(name: &str, mut bytes: Vec<u8>) -> Result<Record, Failure> {
+pub fn unpacked(name: &str, bytes: Vec<u8>) -> Result<Record, Failure> {
+    unpacked_within(name, bytes, Options::new().memory())
+}
+
+/// The same; what would unpack to more bytes than this is refused. A small file can unpack to more than any
+/// memory holds.
+pub fn unpacked_within(name: &str, mut bytes: Vec<u8>, most: u64) -> Result<Record, Failure> {
     if bytes.starts_with(&[0x1f, 0x8b]) {
         let mut text = Vec::new();
         MultiGzDecoder::new(bytes.as_slice())
+            .take(most.saturating_add(1))
             .read_to_end(&mut text)
             .map_err(|error| Failure::data(format!("{name}: the file is damaged: {error}")))?;
+        if text.len() as u64 > most {
+            return Err(Failure::data(format!(
+                "{name}: this unpacks to more than {} MiB, which no saved audit does",
+                most >> 20
+            )));
+        }
         bytes = text;
     }
     // The version first: an audit of another version may hold anything.

@@ -6,9 +6,10 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use arrow_array::RecordBatch;
-use facts_engine::population::{self, Bins, Edges, TableReader, Value, View};
+use facts_engine::population::{self, Bins, Edges, PlacedBins, TableReader, Value, View};
 use facts_input::csv::{CsvOptions, Duplicates, Encoding, Header};
-use facts_input::{Options, Part, Source};
+use facts_input::{Location, Options, Part, Source};
+use facts_models::train::Splitting;
 use facts_report::{FileOrigin, Origin};
 use sha2::{Digest, Sha256};
 
@@ -16,6 +17,7 @@ use crate::audit::max_memory;
 use crate::config;
 use crate::failure::Failure;
 use crate::profiles::Manifest;
+use crate::two_passes;
 
 /// A table in memory, and where it comes from.
 #[derive(Clone, Debug)]
@@ -34,38 +36,63 @@ pub struct Table {
 pub enum RowOrder {
     /// Kept: four bytes a row.
     Kept,
+    /// Kept if there are at most so many rows.
+    KeptUpTo(usize),
     /// Forgotten.
     Forgotten,
 }
 
-/// What is kept of a table as it is read, and how much of it.
-#[derive(Clone, Copy, Debug)]
-pub struct Reading {
-    /// Whether it knows which of its rows was which.
-    pub order: RowOrder,
-    /// How much memory the audit may take that it is read for, in bytes.
-    pub max_memory: Option<u64>,
-}
+/// Up to so many rows are split by their places in the table when a model is fitted, unless the user says
+/// otherwise; more are split by counts, and their order need not be kept.
+pub(crate) const SPLIT_BY_PLACE: usize = 200_000;
 
-impl From<RowOrder> for Reading {
-    fn from(order: RowOrder) -> Self {
-        Self {
-            order,
-            max_memory: None,
+impl RowOrder {
+    /// What a model needs that is fitted to a part of the rows, which is split off in this way.
+    pub fn to_train(split: Option<Splitting>) -> Self {
+        match split {
+            Some(Splitting::Counts) => Self::Forgotten,
+            Some(Splitting::Own | Splitting::ScikitLearn) => Self::Kept,
+            None => Self::KeptUpTo(SPLIT_BY_PLACE),
         }
     }
 }
 
-impl Reading {
+/// What is kept of a table as it is read, and how much of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Reading<'c> {
+    /// Whether it knows which of its rows was which.
+    pub order: RowOrder,
+    /// How much memory the audit may take that it is read for, in bytes.
+    pub max_memory: Option<u64>,
+    /// The configuration of that audit, if the table may be read twice where it is too large.
+    pub twice_for: Option<&'c config::Config>,
+    /// Bins that are placed already.
+    placed: &'c [PlacedBins],
+}
+
+impl From<RowOrder> for Reading<'_> {
+    fn from(order: RowOrder) -> Self {
+        Self {
+            order,
+            max_memory: None,
+            twice_for: None,
+            placed: &[],
+        }
+    }
+}
+
+impl<'c> Reading<'c> {
     /// What an audit by this configuration needs.
-    pub fn needed(config: &config::Config) -> Self {
+    pub fn needed(config: &'c config::Config) -> Self {
         let order = match config.is_train() {
-            true => RowOrder::Kept,
             false => RowOrder::Forgotten,
+            true => RowOrder::to_train(config.train.split),
         };
         Self {
             order,
             max_memory: Some(max_memory(config)),
+            twice_for: Some(config),
+            placed: &[],
         }
     }
 
@@ -74,8 +101,13 @@ impl Reading {
             // Profiles have no order to keep.
             (_, Some(manifest)) => TableReader::counted(&manifest.count),
             (RowOrder::Kept, None) => TableReader::keeping_order(),
+            (RowOrder::KeptUpTo(rows), None) => TableReader::keeping_order_up_to(rows),
             (RowOrder::Forgotten, None) => TableReader::new(),
         };
+        let counting = self.twice_for.filter(|_| manifest.is_none());
+        let reader = reader
+            .counting(counting.map_or_else(Vec::new, two_passes::candidates))
+            .with_bins(self.placed.to_vec());
         match self.max_memory {
             Some(bytes) => reader.within(bytes),
             None => reader,
@@ -84,18 +116,41 @@ impl Reading {
 }
 
 impl Table {
-    /// Reads a file, or standard input for `-`; or all files of a folder or a glob.
+    /// Reads a file, or standard input for `-`; or all files of a folder or a glob; or objects of a store.
     pub fn read(path: &Path, data: &config::Data) -> Result<Self, Failure> {
         Self::read_all(&[path.to_owned()], data, RowOrder::Kept)
     }
 
-    /// Reads a table from all files that these paths mean: files, folders and globs.
-    pub fn read_all(
+    /// Reads a table from all files that these paths mean: files, folders and globs, here or in a store. One that
+    /// is too large for its memory is read again with bins in the place of numbers, where the audit needs no more.
+    pub fn read_all<'c>(
         paths: &[PathBuf],
         data: &config::Data,
-        reading: impl Into<Reading>,
+        reading: impl Into<Reading<'c>>,
     ) -> Result<Self, Failure> {
-        let kept = reading.into();
+        let mut reading = reading.into();
+        if !can_be_read_again(paths)? {
+            reading.twice_for = None;
+        }
+        let table = Self::read_once(paths, data, reading)?;
+        let placed = match (table.cells.sampled(), reading.twice_for) {
+            (Some(sampled), Some(config)) => two_passes::placed(config, &table, sampled)?,
+            _ => return Ok(table),
+        };
+        drop(table);
+        let reading = Reading {
+            twice_for: None,
+            placed: &placed,
+            ..reading
+        };
+        Self::read_once(paths, data, reading)
+    }
+
+    fn read_once(
+        paths: &[PathBuf],
+        data: &config::Data,
+        kept: Reading<'_>,
+    ) -> Result<Self, Failure> {
         if let Some(parts) = facts_input::parts(paths)? {
             return Self::read_parts(paths, parts, data, kept);
         }
@@ -126,10 +181,10 @@ impl Table {
         paths: &[PathBuf],
         parts: Vec<Part>,
         data: &config::Data,
-        kept: Reading,
+        kept: Reading<'_>,
     ) -> Result<Self, Failure> {
-        let files: Vec<PathBuf> = parts.iter().map(|part| part.path.clone()).collect();
-        let files: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
+        let places: Vec<Location> = parts.iter().map(|part| part.location.clone()).collect();
+        let files: Vec<&Path> = places.iter().filter_map(Location::file).collect();
         let mut rows = vec![0; parts.len()];
         let mut reading: Option<(TableReader, Option<Manifest>)> = None;
         let read = || -> Result<Vec<Part>, Failure> {
@@ -147,7 +202,7 @@ impl Table {
                 let (part, batch) = batch?;
                 rows[part] += batch.num_rows() as u64;
                 if let Some(metadata) = metadata {
-                    let name = files[part].display().to_string();
+                    let name = places[part].to_string();
                     let manifest = Manifest::read(&name, &metadata)?;
                     match &mut reading {
                         Some((_, all)) => merge(&name, all, manifest)?,
@@ -163,16 +218,30 @@ impl Table {
         };
         let (parts, hashes) = hashing(&files, read)?;
         let (reader, manifest) = reading.unwrap_or_else(|| (kept.reader(None), None));
-        let files = parts.into_iter().zip(rows).zip(hashes);
-        let files = files.map(|((part, rows), sha256)| FileOrigin {
-            name: part.name,
-            rows,
-            sha256,
+        let mut hashes = hashes.into_iter();
+        let files = parts.into_iter().zip(rows).map(|(part, rows)| {
+            let stored = part.location.stored();
+            FileOrigin {
+                name: part.name,
+                rows,
+                sha256: match &stored {
+                    Some(stored) => stored.sha256.map(|hash| hex(&hash)),
+                    None => hashes.next(),
+                },
+                stored: stored.map(|stored| facts_report::Stored {
+                    bytes: stored.bytes,
+                    e_tag: stored.e_tag,
+                }),
+            }
         });
+        let files: Vec<FileOrigin> = files.collect();
         let origin = Origin {
             name: name_of(paths),
-            sha256: None,
-            files: files.collect(),
+            sha256: match (paths, files.as_slice()) {
+                ([path], [one]) if facts_input::is_address(path) => one.sha256.clone(),
+                _ => None,
+            },
+            files,
         };
         let cells = reader.finish();
         Self {
@@ -198,7 +267,11 @@ impl Table {
         Ok(Self { origin, ..table })
     }
 
-    fn from_source(source: Source, data: &config::Data, kept: Reading) -> Result<Self, Failure> {
+    fn from_source(
+        source: Source,
+        data: &config::Data,
+        kept: Reading<'_>,
+    ) -> Result<Self, Failure> {
         let name = source.name();
         let table = facts_input::open(source, &options(data)?)?;
         let manifest = Manifest::read(&name, table.schema().metadata())?;
@@ -307,9 +380,10 @@ impl Table {
 
     /// A configuration with what the table itself says about its columns.
     pub(crate) fn says<'c>(&self, config: &'c config::Config) -> Cow<'c, config::Config> {
-        match &self.manifest {
-            Some(manifest) => Cow::Owned(manifest.ordered(config.clone())),
-            None => Cow::Borrowed(config),
+        match (&self.manifest, self.cells.placed_bins()) {
+            (Some(manifest), _) => Cow::Owned(manifest.ordered(config.clone())),
+            (None, []) => Cow::Borrowed(config),
+            (None, placed) => Cow::Owned(two_passes::says(config.clone(), placed)),
         }
     }
 
@@ -335,11 +409,20 @@ fn merge(file: &str, all: &mut Option<Manifest>, one: Option<Manifest>) -> Resul
     merged.map_err(|why| Failure::data(format!("{file} is no part of this table: {why}")))
 }
 
+/// Whether these paths can be read twice: a pipe cannot.
+fn can_be_read_again(paths: &[PathBuf]) -> Result<bool, Failure> {
+    Ok(match paths {
+        [path] => path.is_file() || facts_input::parts(paths)?.is_some(),
+        _ => true,
+    })
+}
+
 /// What several files are called together: by the folder or the glob, or by how many they are.
 fn name_of(paths: &[PathBuf]) -> String {
     let [path] = paths else {
         return format!("{} files and folders", paths.len());
     };
+    let path = PathBuf::from(facts_input::shown(path));
     let name = path.file_name();
     name.map_or_else(
         || path.display().to_string(),

@@ -89,7 +89,11 @@ fn seven_parts_give_the_audit_of_one_file() {
         assert_eq!(files[0].name, "part-00000.csv");
         let rows: u64 = files.iter().map(|file| file.rows).sum();
         assert_eq!(rows, 600);
-        assert!(files.iter().all(|file| file.sha256.len() == 64));
+        assert!(
+            files
+                .iter()
+                .all(|file| file.sha256.as_ref().unwrap().len() == 64)
+        );
         assert_eq!(audit(&pattern, trains, RowOrder::Kept).1, expected);
         assert_eq!(audit(&listed, trains, RowOrder::Kept).1, expected);
         if !trains {
@@ -270,4 +274,79 @@ fn ignored_columns_keep_no_rows_apart() {
     let (expected, _) = audit(&[hiring("people.csv")], false, RowOrder::Kept);
     assert_eq!(record.evidence, expected.evidence);
     assert_eq!(record.audit.population.ignored_columns, ["kept", "id"]);
+}
+
+/// By counts, the split and the model follow from what people are: not from the order of rows or columns, the
+/// number of files, or whether rows come as counts.
+#[test]
+fn a_fit_by_counts_is_the_same_by_every_way() {
+    let folder = tempfile::tempdir().unwrap();
+    let sites = three_sites(folder.path());
+    let model = folder.path().join("fitted.json");
+    let by_counts = config(
+        true,
+        &[
+            "train.split=counts".to_owned(),
+            format!("train.save={}", model.display()),
+        ],
+    );
+    let fitted = |paths: &[PathBuf], order: RowOrder| {
+        let (record, audit) = saved(&by_counts, paths, order);
+        (record, audit, std::fs::read_to_string(&model).unwrap())
+    };
+    let (record, audit, coefficients) = fitted(&[hiring("people.csv")], RowOrder::Kept);
+    let training = record.model.training.unwrap();
+    assert!(training.by_counts);
+    assert_eq!((training.train_rows, training.test_rows), (420, 180));
+
+    // Another order of rows and of columns, and a column of numbers that nobody asked for.
+    let text = std::fs::read_to_string(hiring("people.csv")).unwrap();
+    let mut lines: Vec<String> = (text.lines().enumerate())
+        .map(|(line, text)| {
+            let mut cells: Vec<&str> = text.split(',').collect();
+            cells.reverse();
+            let id = match line {
+                0 => "id".to_owned(),
+                line => line.to_string(),
+            };
+            format!("{id},{}", cells.join(","))
+        })
+        .collect();
+    lines[1..].reverse();
+    let turned = folder.path().join("turned.csv");
+    std::fs::write(&turned, lines.join("\n")).unwrap();
+
+    let mut counted = Vec::new();
+    for site in &sites {
+        let profiles = profiles(std::slice::from_ref(site), &Cuts::None, None);
+        counted.push(written(&profiles, &site.with_extension("parquet")));
+    }
+    for (paths, order) in [
+        (vec![hiring("people.csv")], RowOrder::Forgotten),
+        (sites, RowOrder::KeptUpTo(100)),
+        (counted, RowOrder::Kept),
+    ] {
+        let (_, other, others) = fitted(&paths, order);
+        assert_eq!(others, coefficients, "{paths:?}");
+        assert_eq!(other, audit, "{paths:?}");
+    }
+    let (record, _, others) = fitted(&[turned], RowOrder::Forgotten);
+    assert_eq!(others, coefficients);
+    assert_eq!(record.model.training.unwrap(), training);
+}
+
+/// Counts have no order, so a split by place is refused there, and by counts is the default.
+#[test]
+fn counts_are_split_by_counts() {
+    let folder = tempfile::tempdir().unwrap();
+    let made = profiles(&[hiring("people.csv")], &Cuts::None, None);
+    let path = [written(&made, &folder.path().join("people.profiles"))];
+    let (record, _) = audit(&path, true, RowOrder::Kept);
+    assert!(record.model.training.unwrap().by_counts);
+    let (record, _) = audit(&[hiring("people.csv")], true, RowOrder::Kept);
+    assert!(!record.model.training.unwrap().by_counts);
+    let by_place = config(true, &["train.split=own".to_owned()]);
+    let table = Table::read_all(&path, &by_place.data, RowOrder::Kept).unwrap();
+    let error = run(&by_place, &table, &Silent).unwrap_err().to_string();
+    assert!(error.contains("a table of counts has none"), "{error}");
 }

@@ -22,7 +22,7 @@ use crate::config::{Config, Cost, CostName, Feature, KindName, ModelSees, Protec
 use crate::failure::Failure;
 
 /// What the engine is told about the columns, and what the user should know about it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Columns {
     pub(crate) declaration: Declaration,
     /// What was guessed or left out.
@@ -124,6 +124,8 @@ impl Columns {
         } = deciding;
         notes.splice(0..0, said.notes());
         notes.splice(0..0, about_changes(&changes));
+        // Before everything else: it puts the whole audit in doubt.
+        notes.splice(0..0, said.nearly_label());
         let mut declaration = Declaration::new()
             .features(features)
             .trim(config.data.trim.unwrap_or(true));
@@ -320,6 +322,16 @@ struct Said {
 }
 
 impl Said {
+    /// Columns that nearly give the outcome away.
+    fn nearly_label(&self) -> Option<String> {
+        (!self.nearly_label.is_empty()).then(|| {
+            format!(
+                "nearly the outcome itself, so a model that reads it has little to decide; leave it out with `data.ignore` if the model does: {}",
+                self.nearly_label.join(", ")
+            )
+        })
+    }
+
     fn notes(&self) -> Vec<String> {
         let why = self.no_feature.iter();
         let why = with_reasons(why.map(|(name, why)| (name.as_str(), why.clone())));
@@ -349,7 +361,6 @@ impl Said {
             (coded, "taken for categories, though written as numbers, because the outcome does not follow their order: "),
             (binned.join("; "), ""),
             (of_many, ""),
-            (self.nearly_label.join(", "), "nearly the outcome itself, so a model that reads it has little to decide; leave it out with `data.ignore` if the model does: "),
         ]
         .iter()
         .filter(|(names, _)| !names.is_empty())

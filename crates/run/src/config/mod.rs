@@ -72,7 +72,7 @@ impl From<OneOrMore> for Paths {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Data {
-    /// Files, folders and globs.
+    /// Files, folders and globs; addresses of objects.
     pub path: Option<Paths>,
     pub format: Option<Format>,
     pub delimiter: Option<String>,
@@ -141,6 +141,47 @@ pub struct Model {
     pub ca: Option<PathBuf>,
     /// Where answers are kept, so that an audit that was cut short goes on where it stopped.
     pub answers: Option<PathBuf>,
+}
+
+impl Model {
+    /// What is said here, and for the rest what `base` says.
+    pub fn or(self, base: &Self) -> Self {
+        fn either<T: Clone>(own: Vec<T>, base: &[T]) -> Vec<T> {
+            if own.is_empty() { base.to_vec() } else { own }
+        }
+        let maps = |own: BTreeMap<String, String>, base: &BTreeMap<String, String>| {
+            let mut all = base.clone();
+            all.extend(own);
+            all
+        };
+        let base = base.clone();
+        Self {
+            spec: self.spec.or(base.spec),
+            favourable: self.favourable.or(base.favourable),
+            threshold: self.threshold.or(base.threshold),
+            columns: maps(self.columns, &base.columns),
+            order: either(self.order, &base.order),
+            output: self.output.or(base.output),
+            timeout: self.timeout.or(base.timeout),
+            workers: self.workers.or(base.workers),
+            batch_rows: self.batch_rows.or(base.batch_rows),
+            headers: maps(self.headers, &base.headers),
+            check: self.check.or(base.check),
+            ca: self.ca.or(base.ca),
+            // Each model keeps its own.
+            answers: self.answers,
+        }
+    }
+
+    /// Files that it names lie in this folder.
+    pub(crate) fn beside(&mut self, folder: &Path) {
+        for path in [&mut self.answers, &mut self.ca].into_iter().flatten() {
+            if path.is_relative() {
+                *path = folder.join(&*path);
+            }
+        }
+        self.spec = self.spec.take().map(|spec| spec.beside(folder));
+    }
 }
 
 /// How the default model is fitted.
@@ -483,17 +524,15 @@ impl Config {
             }
         };
         for path in self.data.path.iter_mut().flat_map(|paths| &mut paths.0) {
-            if path.is_relative() {
+            if path.is_relative() && !facts_input::is_address(path) {
                 *path = folder.join(&*path);
             }
         }
-        beside(&mut self.model.answers);
-        beside(&mut self.model.ca);
         beside(&mut self.train.save);
         beside(&mut self.report.out);
         beside(&mut self.report.profiles);
         beside(&mut self.check.baseline);
-        self.model.spec = self.model.spec.take().map(|spec| spec.beside(folder));
+        self.model.beside(folder);
     }
 
     /// Whether the model is to be fitted here.

@@ -89,6 +89,24 @@ impl Plan {
         variants + usize::from(self.hold_out.is_some())
     }
 
+    /// The level of the tests.
+    pub(crate) fn alpha(&self) -> f64 {
+        self.gathering.alpha
+    }
+
+    /// Whether findings are tested.
+    pub(crate) fn tests(&self) -> bool {
+        self.gathering.shuffles > 0
+    }
+
+    /// As many shuffles as are planned, or as findings need to be able to pass at another level.
+    pub(crate) fn shuffles_for(&self, alpha: f64) -> usize {
+        match self.gathering.shuffles {
+            0 => 0,
+            shuffles => shuffles.max(needed_shuffles(alpha)),
+        }
+    }
+
     /// Whether the model will be asked again.
     pub(crate) fn asks_again(&self) -> bool {
         self.stability || self.hold_out.is_some()
@@ -116,13 +134,18 @@ fn at_most(key: &str, value: usize) -> Result<(), Failure> {
     )))
 }
 
+/// The fewest shuffles with which something could pass.
+fn needed_shuffles(alpha: f64) -> usize {
+    // What was found counts as one of the deals, and one part of them is given to the bounds.
+    (2.0 / alpha - 1e-9).ceil() as usize - 1
+}
+
 /// Refuses so few shuffles that nothing could pass, and levels for which there are never enough.
 fn enough_shuffles(gathering: &Gathering) -> Result<(), Failure> {
     let Gathering {
         shuffles, alpha, ..
     } = *gathering;
-    // What was found counts as one of the deals, and one part of them is given to the bounds.
-    let needed = (2.0 / alpha - 1e-9).ceil() as usize - 1;
+    let needed = needed_shuffles(alpha);
     if needed > MOST {
         return Err(Failure::usage(format!(
             "`evidence.alpha` is {alpha}, but {MOST} shuffles, which are the most there can be, tell nothing below {}",
@@ -334,6 +357,7 @@ fn in_short(error: &Error) -> &'static str {
         Error::ItemsetsTooLarge { .. }
         | Error::TooMuchMemory { .. }
         | Error::TableTooLarge { .. }
+        | Error::OverBudget { .. }
         | Error::TooManyRows { .. } => "too much memory",
         Error::NobodyAffected { .. } => "nobody affected",
         Error::NobodyUnaffected { .. } => "nobody unaffected",

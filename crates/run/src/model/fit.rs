@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 
 use facts_engine::flips::Favourable;
-use facts_engine::population::Population;
 use facts_models::AdditiveModel;
-use facts_models::train::{Training, accuracy, split};
+use facts_models::train::Training;
 use facts_report::{ModelOrigin, TrainingNote, text};
 
 use super::AuditedModel;
+use super::examples::Examples;
 use crate::columns::Columns;
 use crate::config::Config;
 use crate::failure::Failure;
@@ -40,64 +40,6 @@ pub(crate) struct Fitted<'a> {
     pub(crate) notes: Vec<String>,
 }
 
-/// The rows that a model can be fitted on: in the audit, with a known outcome.
-struct Examples {
-    population: Population,
-    /// Row, profile and outcome of each.
-    rows: Vec<(usize, usize, bool)>,
-}
-
-impl Examples {
-    /// Finds them, and fixes bins that the model sees where they lie among all of them: the part that
-    /// it is fitted on and the part that is audited must be cut alike.
-    fn new(
-        config: &Config,
-        columns: &mut Columns,
-        label: &Label,
-        table: &Table,
-    ) -> Result<Self, Failure> {
-        let known = label.known(table.cells.column(&label.column)?);
-        let order = table.cells.order();
-        let outcome = |row: usize| known[order[row] as usize];
-        let rows: Vec<usize> = (0..order.len())
-            .filter(|&row| outcome(row).is_some())
-            .collect();
-        let everybody = columns.declaration.clone().everybody();
-        let People {
-            population,
-            rows: profiles,
-            table: selected,
-        } = People::of(config, &everybody, Cow::Owned(table.cells.select(&rows)))?;
-        columns.declaration = std::mem::take(&mut columns.declaration).with_bins_of(&population);
-        let kept = selected
-            .order()
-            .into_iter()
-            .zip(rows)
-            .filter_map(|(distinct, row)| {
-                let profile = profiles.profile(distinct as usize)?;
-                Some((row, profile, outcome(row)?))
-            });
-        Ok(Self {
-            rows: kept.collect(),
-            population,
-        })
-    }
-
-    fn outcomes(&self, places: &[usize]) -> Vec<bool> {
-        places.iter().map(|&place| self.rows[place].2).collect()
-    }
-
-    /// These examples as the model sees them.
-    fn rows(&self, places: &[usize]) -> arrow_array::RecordBatch {
-        let profiles = places.iter().map(|&place| self.rows[place].1);
-        self.population.model_rows(profiles)
-    }
-
-    fn fit(&self, training: &Training, places: &[usize]) -> Result<AdditiveModel, Failure> {
-        Ok(training.fit(&self.rows(places), &self.outcomes(places))?)
-    }
-}
-
 /// The label that a model is fitted to.
 fn label(config: &Config, columns: &Columns, table: &Table) -> Result<Label, Failure> {
     if let Some(label) = Label::of(config, table)? {
@@ -113,7 +55,7 @@ fn label(config: &Config, columns: &Columns, table: &Table) -> Result<Label, Fai
 }
 
 /// How a configuration fits a model to these examples.
-fn training(config: &Config, table: &Table, examples: &Examples) -> Result<Training, Failure> {
+fn training(config: &Config, table: &Table, examples: &Examples<'_>) -> Result<Training, Failure> {
     for name in &config.train.exclude {
         let known = table.cells.column(name);
         known.map_err(|error| Failure::usage(format!("`train.exclude`: {error}")))?;
@@ -132,8 +74,7 @@ pub fn fit(config: &Config, table: &Table) -> Result<AdditiveModel, Failure> {
     let mut columns = Columns::decide(config, &table.cells, None)?;
     let label = label(config, &columns, table)?;
     let examples = Examples::new(config, &mut columns, &label, table)?;
-    let all: Vec<usize> = (0..examples.rows.len()).collect();
-    examples.fit(&training(config, table, &examples)?, &all)
+    examples.fit(&training(config, table, &examples)?, &examples.all())
 }
 
 /// Fits a model on part of a table, or takes one that was fitted elsewhere on that part; the rest of
@@ -154,9 +95,7 @@ pub(crate) fn fit_on_part<'a>(
             "`train.test-percent` is {test_percent}; give 1 to 99"
         )));
     }
-    let all: Vec<usize> = (0..examples.rows.len()).collect();
-    let splitting = config.train.split.unwrap_or_default();
-    let (train, test) = split(&examples.outcomes(&all), splitting, test_percent, seed)?;
+    let (train, test) = examples.split(test_percent, seed)?;
     let fitted_here = elsewhere.is_none();
     let (mut additive, description) = match elsewhere {
         Some(elsewhere) => (elsewhere.model, elsewhere.description),
@@ -169,7 +108,7 @@ pub(crate) fn fit_on_part<'a>(
     if let Some(threshold) = config.model.threshold {
         additive = additive.with_threshold(threshold).map_err(Failure::usage)?;
     }
-    let accuracy = accuracy(&additive, &examples.rows(&test), &examples.outcomes(&test))?;
+    let left_out = table.rows() as u64 - examples.all().rows();
     let reads = |name: &&String| additive.columns().any(|column| column == name.as_str());
     let origin = ModelOrigin {
         spec: if fitted_here { "train" } else { "linear" }.to_owned(),
@@ -179,26 +118,28 @@ pub(crate) fn fit_on_part<'a>(
         training: fitted_here.then_some(TrainingNote {
             label: label.column,
             favourable: label.favourable,
-            left_out: (table.rows() - examples.rows.len()) as u64,
-            train_rows: train.len() as u64,
-            test_rows: test.len() as u64,
+            left_out,
+            train_rows: train.rows(),
+            test_rows: test.rows(),
             seed,
-            accuracy,
+            by_counts: examples.is_by_counts(),
+            accuracy: examples.accuracy(&additive, &test)?,
         }),
     };
     let mut notes = Vec::new();
-    let left_out = table.rows() - examples.rows.len();
     // Where small counts are suppressed, the note about rows that are shared tells of them.
     if left_out > 0 && config.audit.suppress_below.is_none() {
         notes.push(format!(
             "{} of {} rows miss a value and were left out before the model was fitted",
-            text::count(left_out as u64),
+            text::count(left_out),
             text::count(table.rows() as u64),
         ));
     }
-    let rows: Vec<usize> = test.iter().map(|&place| examples.rows[place].0).collect();
-    let rows = Cow::Owned(table.cells.select(&rows));
-    let people = People::of(config, &columns.declaration, rows)?;
+    let people = People::of(
+        config,
+        &columns.declaration,
+        Cow::Owned(examples.table(&test)),
+    )?;
     let model = AuditedModel {
         favourable: Some(Favourable::Positive),
         ..AuditedModel::at_hand(Box::new(additive.clone()), origin)

@@ -1,5 +1,6 @@
 //! Model: opened from its string, given by code, or fitted on the user's own table.
 
+mod examples;
 mod fit;
 
 use std::path::PathBuf;
@@ -7,7 +8,7 @@ use std::time::Duration;
 
 use facts_engine::flips::{Favourable, Model};
 use facts_engine::population::{Column, Summary};
-use facts_models::{Fit, Headers, Input, OpenOptions, Parity, Remembering};
+use facts_models::{Fit, Headers, Input, ModelSpec, OpenOptions, Parity, Remembering};
 use facts_report::{ModelOrigin, text};
 use tempfile::TempDir;
 
@@ -127,6 +128,18 @@ pub(crate) fn open(config: &Config, listener: &dyn Listener) -> Result<AuditedMo
         note,
         ..AuditedModel::at_hand(model, origin)
     })
+}
+
+/// What the model of a configuration reads, if it is a file that can tell.
+pub(crate) fn inputs(
+    config: &Config,
+    listener: &dyn Listener,
+) -> Result<Option<Vec<Input>>, Failure> {
+    let spec = config.model.spec.as_ref();
+    match spec.is_some_and(ModelSpec::is_file) {
+        true => Ok(open(config, listener)?.inputs),
+        false => Ok(None),
+    }
 }
 
 /// Where answers are kept: where the user says, or with the results.

@@ -237,10 +237,17 @@ impl Pack {
         let paths = [redo.data.to_owned()];
         let mut table = Table::read_all(&paths, &config.data, Reading::needed(&config))?;
         let known = table.origin.hashes();
+        if record.data.hashes().is_none() {
+            return Err(Failure::data(format!(
+                "the audit keeps no SHA-256 of its table ({}), so whether {} is that table cannot be told; make the audit from a file",
+                record.data.without_hash(),
+                facts_input::shown(redo.data)
+            )));
+        }
         if known.is_none() || known != record.data.hashes() {
             return Err(Failure::data(format!(
                 "{} is not the table that was audited: its SHA-256 is another",
-                redo.data.display()
+                facts_input::shown(redo.data)
             )));
         }
         // What files are called and when it is does not matter.

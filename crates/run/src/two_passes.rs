@@ -1,0 +1,109 @@
+//! A table that is too large for its memory, read in two passes.
+//!
+//! Numbers that hardly repeat keep rows apart. Where the audit cuts such a column into bins, and the model
+//! sees the bin or does not read the column, nobody needs the numbers themselves: a first pass counts them
+//! for the edges, and a second reads the rows with one number for each bin.
+
+use facts_engine::population::{self, Edges, Kind, PlacedBins, Sampled, View};
+use facts_models::{ModelSpec, input_of};
+
+use crate::columns::Columns;
+use crate::config::{Config, Feature, KindName, ModelSees};
+use crate::failure::Failure;
+use crate::listener::Silent;
+use crate::model;
+use crate::table::Table;
+
+/// The columns whose numbers may give way to bins, as far as a configuration alone can tell: it cuts them, and the
+/// model sees bins or can tell what it reads. None where rows are weighted or left out by value, because
+/// edges would be those of all rows.
+pub(crate) fn candidates(config: &Config) -> Vec<String> {
+    let data = &config.data;
+    if data.weight.is_some() || !data.keep.is_empty() {
+        return Vec::new();
+    }
+    let is_prepared = |name: &str| data.cut.contains_key(name) || data.replace.contains_key(name);
+    let tells = config.model.spec.as_ref().is_some_and(ModelSpec::is_file);
+    let features = config.features.iter().chain(&config.overrides);
+    let features = features.filter(|(name, feature)| {
+        is_cut(feature)
+            && !is_prepared(name)
+            && (tells || feature.model_sees == Some(ModelSees::Label))
+    });
+    features.map(|(name, _)| name.clone()).collect()
+}
+
+fn is_cut(feature: &Feature) -> bool {
+    feature.kind == Some(KindName::Binned)
+        || feature.quantiles.or(feature.equal_width).is_some()
+        || feature.edges.is_some()
+}
+
+/// Places bins over the numbers that the first pass counted. Fails as the table did if that helps nobody.
+pub(crate) fn placed(
+    config: &Config,
+    table: &Table,
+    sampled: &Sampled,
+) -> Result<Vec<PlacedBins>, Failure> {
+    let inputs = model::inputs(config, &Silent)?;
+    let columns = Columns::decide(config, &table.cells, inputs.as_deref())?;
+    let is_read = |name: &str| {
+        let inputs = inputs.as_deref();
+        inputs.is_none_or(|inputs| input_of(inputs, name).is_some())
+    };
+    let mut placed = Vec::new();
+    for feature in columns.declaration.declared_features() {
+        let name = feature.name();
+        let numbers = sampled.numbers.iter().find(|(column, _)| column == name);
+        if let (Kind::Binned(bins), Some((_, numbers))) = (feature.kind(), numbers)
+            && (bins.view == View::Label || !is_read(name))
+        {
+            let codes = feature.codes_for_missing();
+            placed.push(PlacedBins::new(name, bins, numbers, codes)?);
+        }
+    }
+    match placed.is_empty() {
+        true => Err(sampled.error.clone().into()),
+        false => Ok(placed),
+    }
+}
+
+/// A configuration that cuts columns where they were cut while the table was read.
+pub(crate) fn says(mut config: Config, placed: &[PlacedBins]) -> Config {
+    for placed in placed {
+        let name = placed.column();
+        let listed = config.features.get_mut(name);
+        for feature in listed.into_iter().chain(config.overrides.get_mut(name)) {
+            if let (true, Edges::At(edges)) = (is_cut(feature), &placed.bins().edges) {
+                feature.kind = Some(KindName::Binned);
+                (feature.quantiles, feature.equal_width) = (None, None);
+                feature.edges = Some(edges.clone());
+                feature.labels.clone_from(&placed.bins().labels);
+            }
+        }
+    }
+    config
+}
+
+/// What a reader should know: where the edges of bins are not exact. Shares and no counts, so that nothing is
+/// told that is to be suppressed.
+pub(crate) fn note(table: &population::Table) -> Option<String> {
+    let told = table.placed_bins().iter().map(|placed| {
+        let within = match placed.off() {
+            0 => "exactly".to_owned(),
+            off => format!(
+                "within {:.3} % of the rows",
+                // Rounded up: it is a bound.
+                (1e5 * off as f64 / placed.rows() as f64).ceil() / 1e3
+            ),
+        };
+        format!("{} ({within})", placed.column())
+    });
+    let told: Vec<String> = told.collect();
+    (!told.is_empty()).then(|| {
+        format!(
+            "cut into bins while the table was read, because its rows with all their numbers would not fit: {}; edges lie among all rows, also those that are left out",
+            told.join(", ")
+        )
+    })
+}

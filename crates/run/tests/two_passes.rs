@@ -1,0 +1,144 @@
+//! A table with a column of numbers that hardly repeat, within little memory.
+#![allow(clippy::unwrap_used)]
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use facts_report::Record;
+use facts_run::{Config, Reading, Silent, Table, run};
+
+const ROWS: u64 = 120_000;
+
+/// People whose income is a number of their own; the model does not read it.
+fn people(folder: &Path) -> PathBuf {
+    let mut text = "sex,degree,job,income,hired\n".to_owned();
+    for row in 0..ROWS {
+        let mixed = row.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20;
+        let sex = ["f", "m"][(mixed % 2) as usize];
+        let degree = ["none", "school", "college"][(mixed / 2 % 3) as usize];
+        let income = match row % 50 {
+            0 => "-1".to_owned(),
+            _ => format!("{}.{:03}", mixed % 90_000, row % 1000),
+        };
+        let (steps, luck) = (mixed / 2 % 3 + mixed / 6 % 3, mixed / 18 % 4);
+        let job = ["clerk", "sales", "boss"][(mixed / 6 % 3) as usize];
+        let hired = ["no", "yes"][usize::from(steps + luck > 3)];
+        writeln!(text, "{sex},{degree},{job},{income},{hired}").unwrap();
+    }
+    let path = folder.join("people.csv");
+    std::fs::write(&path, text).unwrap();
+    path
+}
+
+fn config(folder: &Path, settings: &[&str]) -> Config {
+    let model = folder.join("model.json");
+    let degree = r#""degree": {"none": -2, "school": -1, "college": 1}"#;
+    let job = r#""job": {"clerk": -1, "sales": 0, "boss": 1.2}"#;
+    let levels = format!(r#"{{{degree}, {job}, "sex": {{"f": 0, "m": 0.5}}}}"#);
+    std::fs::write(
+        &model,
+        format!(r#"{{"intercept": 0.1, "levels": {levels}}}"#),
+    )
+    .unwrap();
+    let text = format!(
+        r#"
+[model]
+spec = "linear:{}"
+favourable = 1
+[label]
+column = "hired"
+favourable = "yes"
+[protected.sex]
+[features.degree]
+order = ["none", "school", "college"]
+[features.job]
+[features.income]
+quantiles = 4
+missing-codes = ["-1"]
+"#,
+        model.display()
+    );
+    let settings: Vec<String> = settings.iter().map(|&s| s.to_owned()).collect();
+    Config::parse("the test", &text, &settings).unwrap()
+}
+
+fn audited(config: &Config, path: &Path) -> Record {
+    let paths = [path.to_owned()];
+    let table = Table::read_all(&paths, &config.data, Reading::needed(config)).unwrap();
+    run(config, &table, &Silent).unwrap()
+}
+
+/// What was found and under which names: all but what it took, and but how the edges were asked for.
+fn findings(record: &Record) -> Vec<serde_json::Value> {
+    let mut audit = serde_json::to_value(&record.audit).unwrap();
+    for feature in audit["features"].as_array_mut().unwrap() {
+        feature.as_object_mut().unwrap().remove("kind");
+    }
+    let keys = [
+        "features",
+        "population",
+        "groups",
+        "unaffected",
+        "changes",
+        "subgroups",
+        "without_actions",
+    ];
+    keys.map(|key| audit[key].clone()).to_vec()
+}
+
+#[test]
+fn bins_in_a_second_pass_are_the_bins_of_the_whole_table() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = people(folder.path());
+    let shuffles = "evidence.shuffles=0";
+    let whole = audited(&config(folder.path(), &[shuffles]), &path);
+    let little = config(folder.path(), &[shuffles, "audit.max-memory-mib=20"]);
+    let twice = audited(&little, &path);
+    let told = |record: &Record| -> Vec<String> {
+        let notes = record.notes.iter();
+        let told = notes.filter(|note| note.starts_with("cut into bins while"));
+        told.cloned().collect()
+    };
+    assert!(told(&whole).is_empty());
+    let [note] = told(&twice).try_into().unwrap();
+    assert!(note.contains("income (exactly)"), "{note}");
+    assert!(whole.audit.subgroups.len() > 10);
+    for (twice, whole) in findings(&twice).iter().zip(findings(&whole)) {
+        assert!(*twice == whole, "{twice:.2000} and not {whole:.2000}");
+    }
+}
+
+#[test]
+fn a_model_that_sees_bins_is_fitted_to_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = people(folder.path());
+    let config = config(
+        folder.path(),
+        &[
+            "model.spec=train",
+            "features.income.model-sees=label",
+            "audit.max-memory-mib=20",
+            "evidence.shuffles=0",
+        ],
+    );
+    let record = audited(&config, &path);
+    let training = record.model.training.unwrap();
+    assert_eq!(training.train_rows + training.test_rows, ROWS);
+    assert!(
+        record
+            .notes
+            .iter()
+            .any(|note| note.contains("income (exactly)"))
+    );
+}
+
+#[test]
+fn numbers_that_the_model_reads_are_not_given_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = [people(folder.path())];
+    let settings = ["model.spec=train", "audit.max-memory-mib=20"];
+    let config = config(folder.path(), &settings);
+    let read = Table::read_all(&path, &config.data, Reading::needed(&config));
+    let error = read.unwrap_err().to_string();
+    assert!(error.contains("`income` has"), "{error}");
+}
