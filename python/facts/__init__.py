@@ -25,12 +25,14 @@ from facts._compare import Comparison, Series, series
 from facts._facts import __version__, explain_config
 from facts._gate import Gate, GateFinding, RuleResult
 from facts._levels import Bin
+from facts._many import Audits, audit_models
 from facts._profiles import profiles
 from facts._spark import on_spark
 from facts.errors import DataError, FactsError, FactsWarning, ModelError, OutputError, UsageError
 
 __all__ = [
     "Audit",
+    "Audits",
     "Bin",
     "Comparison",
     "DataError",
@@ -48,6 +50,7 @@ __all__ = [
     "Why",
     "__version__",
     "audit",
+    "audit_models",
     "explain_config",
     "load",
     "on_spark",

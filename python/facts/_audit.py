@@ -8,7 +8,9 @@ import os
 import sys
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar, overload
 
 import numpy as np
@@ -16,9 +18,10 @@ import numpy as np
 from facts import _compare, _engines, _facts, _frames, _gate, _html, _models, _plot
 from facts._answer import Story, Verdict
 from facts._compare import Comparison
-from facts._config import NO_EVIDENCE, configure, hidden
+from facts._config import NO_EVIDENCE, Configured, configure, hidden
 from facts._gate import Gate
 from facts._levels import of_levels
+from facts._options import OPTIONS
 from facts._progress import Tell, teller
 from facts.errors import FactsWarning, UsageError
 
@@ -227,11 +230,52 @@ def audit(
         >>> print(audit.rank().subgroup[0])
         job = clerk
     """
+    said = dict(locals())
+    asked = _asked(model, X, protected, {name: value for name, value in said.items() if name in OPTIONS})
+    tell, close = teller(progress)
+    try:
+        found = _facts.audit(
+            asked.frame.table(),
+            json.dumps(asked.made.config),
+            json.dumps(asked.made.overrides),
+            asked.made.folder,
+            asked.spec,
+            asked.ask,
+            asked.costs,
+            asked.rules,
+            tell,
+            keep_people,
+        )
+    finally:
+        close()
+    made_audit: Audit[Any] = Audit(found, asked.frame.kind)
+    for warning in made_audit._to_know():
+        warnings.warn(warning, FactsWarning, stacklevel=2)
+    return made_audit
+
+
+@dataclass(frozen=True)
+class Asked:
+    """An audit as the engine takes it."""
+
+    frame: _frames.Frame
+    made: Configured
+    #: The model's string, or the function over batches with its name and the columns that it reads.
+    spec: str | None
+    ask: tuple[Any, str, list[str]] | None
+    costs: dict[str, Any]
+    rules: dict[str, Any]
+
+
+def _asked(model: Any, X: Any, protected: Any, options: Mapping[str, Any]) -> Asked:
+    """What ``options`` say of the audit of a model."""
+    said = SimpleNamespace(**{**dict.fromkeys(OPTIONS), "evidence": True, **options})
     added = set[str]()
-    if _engines.is_table(X):
+    counted = isinstance(X, _frames.Frame)
+    if counted or _engines.is_table(X):
         if _frames.is_column(protected):
             raise UsageError("X lies in an engine: protected must name one of its columns")
-        frame = _frames.counted(X)
+        frame = X if counted else _frames.counted(X)
     else:
         X = _frames.native(X)
         if _frames.is_column(protected):
@@ -239,72 +283,72 @@ def audit(
             added = {protected} if is_new else added
         frame = _frames.frame(X)
     is_string = isinstance(model, str) or model is None
-    if is_string and model_columns is not None:
+    if is_string and said.model_columns is not None:
         raise UsageError("model_columns is for models in Python; config={'model': {'order': …}} is for files")
-    favourable, label_favourable = _class(favourable), _class(label_favourable)
+    favourable, label_favourable = _class(said.favourable), _class(said.label_favourable)
     made = configure(
         frame,
         protected=protected,
-        features=features,
-        config=config,
+        features=said.features,
+        config=said.config,
         spec=model if isinstance(model, str) else None,
         sections={
             "data": {
-                "context": _names(context),
-                "weight": _name(weight),
-                "missing_codes": _many(missing_codes),
+                "context": _names(said.context),
+                "weight": _name(said.weight),
+                "missing_codes": _many(said.missing_codes),
             },
             "model": {
                 "favourable": favourable,
-                "threshold": threshold if is_string else None,
-                "batch_rows": batch_rows,
+                "threshold": said.threshold if is_string else None,
+                "batch_rows": said.batch_rows,
             },
             "label": {
-                "column": _name(label),
-                "favourable": _of_label(frame, _name(label), label_favourable, favourable),
+                "column": _name(said.label),
+                "favourable": _of_label(frame, _name(said.label), label_favourable, favourable),
             },
             "audit": {
-                "support": _decimal(support),
-                "validity": validity,
-                "ranges": ranges,
-                "max_length": max_length,
-                "min_members": min_members,
-                "max_subgroups": max_subgroups,
-                "max_memory_mib": max_memory_mib,
-                "min_group_size": min_group_size,
-                "compare": None if compare is None else [_group(one) for one in _many(compare) or []],
-                "suppress_below": suppress_below,
-                "allow_dropped": allow_dropped,
-                "threads": threads,
+                "support": _decimal(said.support),
+                "validity": said.validity,
+                "ranges": said.ranges,
+                "max_length": said.max_length,
+                "min_members": said.min_members,
+                "max_subgroups": said.max_subgroups,
+                "max_memory_mib": said.max_memory_mib,
+                "min_group_size": said.min_group_size,
+                "compare": None if said.compare is None else [_group(one) for one in _many(said.compare) or []],
+                "suppress_below": said.suppress_below,
+                "allow_dropped": said.allow_dropped,
+                "threads": said.threads,
             },
             "report": {
-                "definitions": _many(definitions),
-                "phi": None if phi is None else [_decimal(one) for one in _many(phi) or []],
-                "budgets": _many(budgets),
+                "definitions": _many(said.definitions),
+                "phi": None if said.phi is None else [_decimal(one) for one in _many(said.phi) or []],
+                "budgets": _many(said.budgets),
             },
             "evidence": _evidence(
-                evidence,
-                alpha=alpha,
-                shuffles=shuffles,
-                resamples=resamples,
-                seed=seed,
-                stability=stability,
-                hold_out=hold_out,
+                said.evidence,
+                alpha=said.alpha,
+                shuffles=said.shuffles,
+                resamples=said.resamples,
+                seed=said.seed,
+                stability=said.stability,
+                hold_out=said.hold_out,
             ),
         },
     )
-    if not evidence:
+    if not said.evidence:
         # Whatever a file says.
         made.config["evidence"].pop("hold-out", None)
-    said = made.config.get("model", {})
-    if model is None and "spec" not in said:
+    of_model = made.config.get("model", {})
+    if model is None and "spec" not in of_model:
         raise UsageError("no model is given, and the configuration names none")
     ask = None
     if not is_string:
-        frame.seen = _models.columns(model, frame, model_columns, hidden(made.config) | added)
-        threshold = said.get("threshold") if threshold is None else threshold
+        frame.seen = _models.columns(model, frame, said.model_columns, hidden(made.config) | added)
+        threshold = of_model.get("threshold") if said.threshold is None else said.threshold
         ask = (
-            _models.asker(model, frame, threshold, said.get("favourable")),
+            _models.asker(model, frame, threshold, of_model.get("favourable")),
             _models.describe(model, threshold),
             frame.seen,
         )
@@ -312,26 +356,7 @@ def audit(
         {name: of_levels(f, _known(frame, name), _has_missing(frame, name)) for name, f in given.items()}
         for given in (made.costs, made.allowed)
     )
-    tell, close = teller(progress)
-    try:
-        found = _facts.audit(
-            frame.table(),
-            json.dumps(made.config),
-            json.dumps(made.overrides),
-            made.folder,
-            model if is_string else None,
-            ask,
-            costs,
-            rules,
-            tell,
-            keep_people,
-        )
-    finally:
-        close()
-    made_audit: Audit[Any] = Audit(found, frame.kind)
-    for warning in made_audit._to_know():
-        warnings.warn(warning, FactsWarning, stacklevel=2)
-    return made_audit
+    return Asked(frame, made, model if is_string else None, ask, costs, rules)
 
 
 @overload

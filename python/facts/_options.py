@@ -51,3 +51,7 @@ class Options(TypedDict, total=False):
     threads: int | None
     progress: bool | Tell | None
     keep_people: bool
+
+
+#: Their names.
+OPTIONS = frozenset(Options.__annotations__)

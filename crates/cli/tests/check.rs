@@ -254,6 +254,11 @@ fn waivers_let_findings_through_for_a_while() {
         .arg(&project.audit)
         .env("SOURCE_DATE_EPOCH", "1800000000");
     assert_eq!(later.output().unwrap().status.code(), Some(1));
+    // A clock that goes back does not make it hold for longer: it now ends too far ahead.
+    let output = later.env("SOURCE_DATE_EPOCH", "0").output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert!(text.contains("days ahead, and 90 are allowed"), "{text}");
 }
 
 #[test]

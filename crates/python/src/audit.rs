@@ -27,7 +27,7 @@ use crate::failure;
 use crate::keywords::by_keywords;
 use crate::model::{self, PythonModel, Raised};
 use crate::table::Table;
-use crate::watching::{Watching, ends_programs, errands, interruptible, released};
+use crate::watching::{Caller, Watching, ends_programs, errands, interruptible, released};
 
 /// What an audit found.
 #[pyclass(frozen, module = "facts._facts")]
@@ -35,6 +35,63 @@ pub(crate) struct Audit {
     record: Record,
     /// The people behind it, if they were to be kept.
     kept: Option<Kept>,
+}
+
+/// A function over batches, with what it is called and which columns it reads.
+pub(crate) type Ask = (Py<PyAny>, String, Vec<String>);
+
+/// A model in Python, as the run takes it.
+pub(crate) fn at_hand(ask: Option<Ask>, caller: &Caller, raised: &Raised) -> FromCode {
+    let Some((ask, description, reads)) = ask else {
+        return FromCode::default();
+    };
+    let origin = ModelOrigin {
+        spec: "python".to_owned(),
+        description,
+        sha256: None,
+        reads_protected: None,
+        training: None,
+    };
+    let model = PythonModel::new(ask, caller.clone(), raised.clone());
+    FromCode {
+        reads: Some(reads),
+        model: Some((Box::new(model), origin)),
+        ..FromCode::default()
+    }
+}
+
+/// What was made, or what is to be raised: Python code's own exception is the cause.
+pub(crate) fn raised_or<T>(
+    py: Python<'_>,
+    raised: &Raised,
+    made: Result<T, Failure>,
+) -> PyResult<T> {
+    match (raised.take(), made) {
+        (Some((cause, _)), _) if ends_programs(py, &cause) => Err(cause),
+        (Some((cause, Some(doing))), _) => {
+            let error = failure::usage(py, format!("{doing}: {cause}"));
+            error.set_cause(py, Some(cause));
+            Err(error)
+        }
+        (cause, Err(why)) => {
+            let error = failure::raise(py, &why);
+            if let Some((cause, _)) = cause {
+                error.set_cause(py, Some(cause));
+            }
+            Err(error)
+        }
+        (_, Ok(made)) => Ok(made),
+    }
+}
+
+/// Refuses a configuration that changes what a model in Python would see.
+pub(crate) fn check_changes(py: Python<'_>, config: &Config, in_python: bool) -> PyResult<()> {
+    let data = &config.data;
+    if in_python && !(data.replace.is_empty() && data.cut.is_empty()) {
+        let message = "data.replace and data.cut change what the model sees; with a model in Python, change X itself";
+        return Err(failure::usage(py, message));
+    }
+    Ok(())
 }
 
 /// Audits a model on a table. `config` is a configuration as JSON, and
@@ -51,7 +108,7 @@ pub(crate) fn audit(
     overrides: &str,
     folder: Option<PathBuf>,
     spec: Option<String>,
-    ask: Option<(Py<PyAny>, String, Vec<String>)>,
+    ask: Option<Ask>,
     costs: HashMap<String, Py<PyAny>>,
     allowed: HashMap<String, Py<PyAny>>,
     progress: Option<Py<PyAny>>,
@@ -65,31 +122,14 @@ pub(crate) fn audit(
         let spec: ModelSpec = spec.parse().map_err(|error| failure::usage(py, error))?;
         config.model.spec = Some(spec);
     }
-    let data = &config.data;
-    if ask.is_some() && !(data.replace.is_empty() && data.cut.is_empty()) {
-        let message = "data.replace and data.cut change what the model sees; with a model in Python, change X itself";
-        return Err(failure::usage(py, message));
-    }
-    let table = table.inner.clone().prepared(data);
+    check_changes(py, &config, ask.is_some())?;
+    let table = table.inner.clone().prepared(&config.data);
     let table = table.map_err(failure::of(py))?;
     let (caller, errands) = errands();
-    let reads = ask.as_ref().map(|(.., reads)| reads.clone());
     let given = FromCode {
-        reads,
-        model: ask.map(|(ask, description, _)| {
-            let origin = ModelOrigin {
-                spec: "python".to_owned(),
-                description,
-                sha256: None,
-                reads_protected: None,
-                training: None,
-            };
-            let model = PythonModel::new(ask, caller.clone(), raised.clone());
-            (Box::new(model) as Box<_>, origin)
-        }),
         costs: model::costs(costs, &raised),
         allowed: model::rules(allowed, &raised),
-        ..FromCode::default()
+        ..at_hand(ask, &caller, &raised)
     };
     let watching = Watching::new(progress);
     let made = interruptible(py, &watching, (caller, errands), || {
@@ -100,22 +140,8 @@ pub(crate) fn audit(
         let (record, _) = run_with(&config, &table, given, &watching)?;
         Ok((record, None))
     })?;
-    match (raised.take(), made) {
-        (Some((cause, _)), _) if ends_programs(py, &cause) => Err(cause),
-        (Some((cause, Some(doing))), _) => {
-            let error = failure::usage(py, format!("{doing}: {cause}"));
-            error.set_cause(py, Some(cause));
-            Err(error)
-        }
-        (cause, Err(why)) => {
-            let error = failure::raise(py, &why);
-            if let Some((cause, _)) = cause {
-                error.set_cause(py, Some(cause));
-            }
-            Err(error)
-        }
-        (_, Ok((record, kept))) => Ok(Audit { record, kept }),
-    }
+    let (record, kept) = raised_or(py, &raised, made)?;
+    Ok(Audit { record, kept })
 }
 
 /// Reads a saved audit from its bytes.
@@ -176,6 +202,13 @@ fn order(py: Python<'_>, name: &str) -> PyResult<Order> {
         let names = Order::NAMES.join(" or ");
         failure::usage(py, format!("findings are ordered by {names}, not `{name}`"))
     })
+}
+
+impl Audit {
+    /// An audit without the people behind it.
+    pub(crate) fn of(record: Record) -> Self {
+        Self { record, kept: None }
+    }
 }
 
 #[pymethods]

@@ -11,6 +11,7 @@ mod batch;
 mod failure;
 mod keywords;
 mod model;
+mod models;
 mod table;
 mod watching;
 
@@ -25,8 +26,10 @@ fn _facts(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<audit::Audit>()?;
     module.add_class::<batch::Batch>()?;
     module.add_class::<batch::Labels>()?;
+    module.add_class::<models::Summary>()?;
     module.add_class::<table::Table>()?;
     module.add_function(wrap_pyfunction!(audit::audit, module)?)?;
+    module.add_function(wrap_pyfunction!(models::audit_models, module)?)?;
     module.add_function(wrap_pyfunction!(audit::load, module)?)?;
     module.add_function(wrap_pyfunction!(audit::read_config, module)?)?;
     module.add_function(wrap_pyfunction!(audit::explain_config, module)?)?;

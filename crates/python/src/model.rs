@@ -10,7 +10,7 @@ use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 
 use crate::batch::Batch;
-use crate::watching::Caller;
+use crate::watching::{Caller, ends_programs};
 
 /// The exception that ended an audit, if Python code raised one, and what that code was doing.
 #[derive(Clone, Debug, Default)]
@@ -26,6 +26,23 @@ impl Raised {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         kept.get_or_insert((error, doing));
         text
+    }
+
+    /// Whether Python code raised an exception.
+    pub(crate) fn any(&self) -> bool {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.is_some()
+    }
+
+    /// Whether it raised one that ends programs.
+    pub(crate) fn ends(&self) -> bool {
+        // Nothing is held while Python is waited for: whoever has Python may want to keep an exception.
+        self.any()
+            && Python::attach(|py| {
+                let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+                kept.as_ref()
+                    .is_some_and(|(cause, _)| ends_programs(py, cause))
+            })
     }
 
     pub(crate) fn take(&self) -> Option<Cause> {

@@ -27,6 +27,7 @@ Examples:
   facts audit people.csv --protected sex --model train --label income --favourable '>50K'
   facts audit people.parquet --protected race --model onnx:model.onnx --out result
   facts audit people.csv --protected sex --model 'exec:python predict.py' --support 0.05
+  facts audit people.csv --protected sex --models lenders.toml --out result
   facts audit --config facts.toml --definition equal-effectiveness:micro --fail-over 0.3
   facts audit --config facts.toml --person 'job = clerk' --group Female
   facts audit --config facts.toml --stability --hold-out 0.5 --passing --out result
@@ -70,11 +71,15 @@ pub(crate) struct WhatArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct AuditArgs {
-    /// The table: CSV, Parquet or Arrow, compressed or not; a folder of them, a glob, several files;
-    /// `-` is standard input
+    /// The table: CSV, Parquet or Arrow, compressed or not; a folder of them, a glob, several files, or
+    /// addresses such as `s3://bucket/people.parquet`; `-` is standard input
     pub(crate) data: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) what: WhatArgs,
+    /// Audit each model of a list on this table: a TOML file with a [[model]] for each, which has a name and
+    /// keys of [model]; results go to --out/NAME, and a summary says which models are unfair
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["model", "person", "dry_run", "fail_over", "story", "stories", "subgroup", "tables", "wanted", "against", "top", "full", "passing"])]
+    pub(crate) models: Option<PathBuf>,
     /// Only tell what the audit would be about, how many subgroups it would have, and how long it would take
     #[arg(long)]
     pub(crate) dry_run: bool,
@@ -178,6 +183,7 @@ impl AuditArgs {
                 fail_over: self.fail_over,
                 found,
                 dry_run: self.dry_run,
+                models: self.models,
             },
         ))
     }
@@ -190,7 +196,11 @@ fn is_about(file: &Path, data: &[PathBuf]) -> bool {
         return true;
     };
     let real = |paths: &[PathBuf]| -> Option<Vec<PathBuf>> {
-        paths.iter().map(|path| path.canonicalize().ok()).collect()
+        let real = |path: &PathBuf| match facts_input::is_address(path) {
+            true => Some(path.clone()),
+            false => path.canonicalize().ok(),
+        };
+        paths.iter().map(real).collect()
     };
     let named = config.data.path.and_then(|paths| real(&paths.0));
     named.is_some() && named == real(data)
@@ -206,4 +216,6 @@ pub(crate) struct Results {
     pub(crate) format: Option<String>,
     pub(crate) fail_over: Option<f64>,
     pub(crate) dry_run: bool,
+    /// The list of models, if there are several.
+    pub(crate) models: Option<PathBuf>,
 }

@@ -24,7 +24,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Parser, Subcommand, ValueEnum};
 
 use self::audit::AUDIT_HELP;
-pub(crate) use self::audit::{AuditArgs, PersonArgs, WhatArgs};
+pub(crate) use self::audit::{AuditArgs, PersonArgs, Results, WhatArgs};
 use self::check::CHECK_HELP;
 pub(crate) use self::check::CheckArgs;
 pub(crate) use self::demo::DemoArgs;

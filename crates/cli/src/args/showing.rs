@@ -43,7 +43,7 @@ impl DefinitionArgs {
 }
 
 /// Which findings are shown.
-#[derive(Debug, Default, Args)]
+#[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "What is shown")]
 pub(crate) struct ShowingArgs {
     /// All that was found: what was audited, against whom, the first findings of each definition

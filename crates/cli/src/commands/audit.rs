@@ -13,7 +13,7 @@ use facts_run::{
 use serde_json::json;
 
 use crate::args::{AuditArgs, PartArgs};
-use crate::commands::{dry_run, person, show};
+use crate::commands::{audit_models, dry_run, person, show};
 use crate::output;
 use crate::progress::Reporter;
 
@@ -27,6 +27,9 @@ pub(crate) fn audit(args: AuditArgs, reporter: &Reporter) -> Result<ExitCode, Fa
     })?;
     if let Some(folder) = config.report.out.as_ref().filter(|_| !results.dry_run) {
         files::check_folder(folder)?;
+    }
+    if let Some(list) = &results.models {
+        return audit_models::audit_models(&config, &paths.0, list, &results, reporter);
     }
     reporter.step("reading the table");
     let table = Table::read_all(&paths.0, &config.data, Reading::needed(&config))?;
@@ -168,7 +171,7 @@ pub(crate) fn publish(files: Files, folder: &Path, reporter: &Reporter) -> Resul
 }
 
 /// The answers that were kept in case the model fails are not needed once the audit is written.
-fn remove_answers(folder: &Path) {
+pub(super) fn remove_answers(folder: &Path) {
     // If it cannot be removed it stays, and does no harm.
     let _ = std::fs::remove_file(folder.join("answers"));
 }

@@ -180,7 +180,7 @@ impl Sketch<'_> {
         let mut lines = vec![
             format!(
                 "How to audit {}: {} rows, {columns} columns. Guessed from the names and values of the",
-                one_line(&self.args.data.display().to_string()),
+                one_line(&facts_input::shown(&self.args.data)),
                 count(rows as u64)
             ),
             "columns: read it before you trust it. `facts explain config` lists every key."
@@ -266,7 +266,13 @@ impl Sketch<'_> {
     fn data(&self, others: &[&Guessed], context: &[&Guessed]) -> String {
         let data = &self.config.data;
         let mut text = String::from("[data]\n");
-        if self.args.data != Path::new("-") {
+        if facts_input::is_address(&self.args.data) {
+            let address = facts_input::shown(&self.args.data);
+            let _ = writeln!(text, "path = {}", quoted(&address));
+            if Path::new(&address) != self.args.data {
+                text += "# The address was given with a password or a signature, which is not written down: name it again\n# when you audit, as in `facts audit 'https://…'`.\n";
+            }
+        } else if self.args.data != Path::new("-") {
             let path = std::path::absolute(&self.args.data).unwrap_or(self.args.data.clone());
             let folder = self.args.out.parent().map(std::path::absolute);
             // Paths in a configuration are read from where it lies.

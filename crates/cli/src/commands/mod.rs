@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 pub(crate) mod audit;
+mod audit_models;
 pub(crate) mod check;
 pub(crate) mod demo;
 pub(crate) mod diff;

@@ -18,10 +18,10 @@ pub(crate) fn profiles(mut args: ProfilesArgs, reporter: &Reporter) -> Result<Ex
         (None, false) => Cuts::None,
     };
     reporter.step("reading the table");
-    let kept = Reading {
-        order: RowOrder::Forgotten,
-        ..Reading::needed(&config)
-    };
+    let mut kept = Reading::needed(&config);
+    kept.order = RowOrder::Forgotten;
+    // Profiles hold what the table holds.
+    kept.twice_for = None;
     let table = Table::read_all(&paths.0, &config.data, kept)?;
     let read = table.rows() as u64;
     let profiles = Profiles::of(&config, table, &cuts, args.suppress_below, reporter)?;

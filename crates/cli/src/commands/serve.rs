@@ -126,7 +126,8 @@ fn typed(mut arguments: impl Iterator<Item = String>) -> Vec<String> {
         } else if !is_command_named && argument == "serve" {
             is_command_named = true;
         } else if !flags.contains(&name) {
-            kept.push(argument);
+            // It is shown again: without what may be secret in an address.
+            kept.push(facts_input::shown(Path::new(&argument)));
         }
     }
     kept
