@@ -13,7 +13,8 @@ use facts_models::{ModelSpec, OpenOptions, Wire, outside};
 use facts_report::answer::first_screen;
 use facts_report::text::Palette;
 use facts_report::{Conditions, FORMS, Record, Report, Showing};
-use facts_run::{Config, saved};
+use facts_run::config::Data;
+use facts_run::{Config, RowOrder, Table, saved};
 
 /// A reader, and how to have it read.
 #[derive(Clone, Copy, Debug)]
@@ -33,6 +34,10 @@ pub const TARGETS: &[Target] = &[
     Target {
         name: "parquet",
         read: |bytes| table(bytes, Format::Parquet),
+    },
+    Target {
+        name: "profiles",
+        read: profiles,
     },
     Target {
         name: "arrow-file",
@@ -102,6 +107,13 @@ fn table(bytes: &[u8], format: Format) -> bool {
     };
     let source = Source::reader("input", Cursor::new(bytes.to_vec()));
     facts_input::open(source, &options).is_ok_and(|mut table| table.all(|batch| batch.is_ok()))
+}
+
+/// Reads a file of profiles as an audit does: what it says about itself, and the rows it stands for.
+fn profiles(bytes: &[u8]) -> bool {
+    let paths = [scratch("profiles.parquet", bytes)];
+    let table = Table::read_all(&paths, &Data::default(), RowOrder::Forgotten);
+    table.is_ok_and(|table| table.manifest.is_some())
 }
 
 /// Both the guard alone and the reader that stands behind it.

@@ -14,7 +14,7 @@ use arrow_select::take::take_record_batch;
 use facts_engine::flips::Model;
 use facts_engine::population::Column;
 use facts_models::AdditiveModel;
-use facts_models::train::{ClassWeights, Splitting, Training, split};
+use facts_models::train::{ClassWeights, Examples, Splitting, Training, split};
 use facts_stand_in::{AD_CAMPAIGN_ROWS, AD_CAMPAIGN_TEST_ROWS, PEOPLE, SSL_ROWS};
 use serde_json::Value;
 
@@ -278,7 +278,8 @@ impl AdCampaign {
             ],
             ..Training::default()
         };
-        let model = training.fit(&train, &outcomes(&train, "true_conversion", "1")?)?;
+        let converted = outcomes(&train, "true_conversion", "1")?;
+        let model = training.fit(Examples::new(&train, &converted))?;
         let people = test.column_by_name(PEOPLE).ok_or("no people")?;
         let weights = people
             .as_primitive::<Int64Type>()
@@ -428,7 +429,8 @@ impl Ssl {
             take_record_batch(&table, &rows)
         };
         let (train, test) = (part(&train)?, part(&test)?);
-        let model = training.fit(&train, &outcomes(&train, "outcome", "favourable")?)?;
+        let outcomes_of_train = outcomes(&train, "outcome", "favourable")?;
+        let model = training.fit(Examples::new(&train, &outcomes_of_train))?;
         let weights = vec![1.0; test.num_rows()];
         let tested = Tested::new(&test, &model, weights)?;
         let outcomes = vec![
