@@ -4,7 +4,9 @@
 //! believe the lengths that they find, and some assert instead of reporting. Here lengths are compared
 //! with what is there before a decoder sees them ([`Messages`], [`check_file`]), bytes are read without
 //! more memory than they fill ([`read_exactly`]), and an assertion in a decoder is an error that prints
-//! nothing ([`quietly`]).
+//! nothing ([`quietly`]). Native libraries are loaded from known places alone ([`library`]).
+
+pub mod library;
 
 mod ipc;
 mod quiet;

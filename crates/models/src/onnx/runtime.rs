@@ -9,12 +9,10 @@
 //! 3. in the active virtual environment (`VIRTUAL_ENV`, then `CONDA_PREFIX`);
 //! 4. where `python3`, then `python`, would import `onnxruntime` from.
 
-use std::env;
-use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
+use facts_guard::library::{Library, Place, name_of};
 use ort::environment::Environment;
 
 use crate::error::OpenError;
@@ -22,18 +20,13 @@ use crate::error::OpenError;
 /// The command that brings the library.
 const INSTALL: &str = r#"python3 -m pip install "onnxruntime>=1.23""#;
 
-/// Where a user can say where it is.
-const VARIABLES: [&str; 2] = ["FACTS_ONNXRUNTIME", "ORT_DYLIB_PATH"];
-
-/// Prints the folders that Python would import `onnxruntime` from, without importing it, which
-/// takes a second, and without the working folder, which is not a place to load code from.
-const ASK_PYTHON: &str = "
-import importlib.util, sys
-sys.path = [folder for folder in sys.path if folder]
-spec = importlib.util.find_spec('onnxruntime')
-for folder in (spec.submodule_search_locations or []) if spec else []:
-    print(folder)
-";
+/// What is looked for; full names before links.
+const LIBRARY: Library<'static> = Library {
+    variables: &["FACTS_ONNXRUNTIME", "ORT_DYLIB_PATH"],
+    package: "onnxruntime",
+    under: &["", "lib", "capi", "onnxruntime/capi"],
+    is_one: &is_library,
+};
 
 /// The library of this process. Kept for good, since it cannot be unloaded safely; a failure is not
 /// kept, so that a long-lived process can try again once the library is there.
@@ -58,56 +51,25 @@ struct Places {
     others: Vec<Place>,
 }
 
-#[derive(Debug)]
-enum Place {
-    /// The root of a virtual environment.
-    Environment(PathBuf),
-    /// A program to ask.
-    Python(OsString),
-}
-
 impl Places {
     fn of_this_process() -> Self {
-        let value = |name| env::var_os(name).filter(|value| !value.is_empty());
-        let environments = ["VIRTUAL_ENV", "CONDA_PREFIX"].into_iter();
-        let pythons = ["python3", "python"].into_iter();
         Self {
-            said: VARIABLES
-                .into_iter()
-                .find_map(|name| Some((name, PathBuf::from(value(name)?)))),
-            others: value("FACTS_PYTHON")
-                .map(Place::Python)
-                .into_iter()
-                .chain(
-                    environments.filter_map(|name| Some(Place::Environment(value(name)?.into()))),
-                )
-                .chain(pythons.map(|python| Place::Python(python.into())))
-                .collect(),
+            said: LIBRARY.said(),
+            others: LIBRARY.places(),
         }
     }
 }
 
-impl Place {
-    /// The libraries there.
-    fn files(&self) -> Vec<PathBuf> {
-        match self {
-            Self::Environment(prefix) => in_environment(prefix),
-            Self::Python(python) => {
-                let packages = ask(python).into_iter();
-                packages.flat_map(|p| in_folder(&p.join("capi"))).collect()
-            }
-        }
-    }
+/// Full names, which tell the version, before links.
+fn full_names_first(mut files: Vec<PathBuf>) -> Vec<PathBuf> {
+    files.sort_by_key(|file| version_in_name(file).is_none());
+    files
 }
 
 fn load(places: &Places) -> Result<Environment, String> {
     let mut refused = Vec::new();
     if let Some((variable, path)) = &places.said {
-        let files = if path.is_dir() {
-            in_folder(path)
-        } else {
-            vec![path.clone()]
-        };
+        let files = full_names_first(LIBRARY.at(path));
         return first_that_loads(&files, &mut refused).ok_or_else(|| {
             format!(
                 "an ONNX model needs the library ONNX Runtime, 1.{} or later, and {variable} points to {}, where {}; unset {variable} and install it with: {INSTALL}",
@@ -122,7 +84,9 @@ fn load(places: &Places) -> Result<Environment, String> {
         });
     }
     for place in &places.others {
-        if let Some(environment) = first_that_loads(&place.files(), &mut refused) {
+        if let Some(environment) =
+            first_that_loads(&full_names_first(LIBRARY.of(place)), &mut refused)
+        {
             return Ok(environment);
         }
     }
@@ -168,7 +132,7 @@ fn first_that_loads(files: &[PathBuf], refused: &mut Vec<String>) -> Option<Envi
 
 /// `1.23.2` of `libonnxruntime.so.1.23.2` or `libonnxruntime.1.23.2.dylib`.
 fn version_in_name(file: &Path) -> Option<String> {
-    let name = file.file_name()?.to_str()?;
+    let name = name_of(file);
     let version = name
         .strip_prefix("libonnxruntime.so.")
         .or_else(|| name.strip_prefix("libonnxruntime.")?.strip_suffix(".dylib"))?
@@ -183,35 +147,6 @@ fn new_enough(version: &str) -> bool {
     (major, minor) >= (1, ort::MINOR_VERSION)
 }
 
-/// The libraries of a virtual environment.
-fn in_environment(prefix: &Path) -> Vec<PathBuf> {
-    // lib/python3.11/site-packages; on Windows Lib\site-packages.
-    let mut packages = vec![prefix.join("Lib").join("site-packages")];
-    packages.extend(
-        listed(&prefix.join("lib"))
-            .into_iter()
-            .filter(|folder| name_of(folder).starts_with("python"))
-            .map(|folder| folder.join("site-packages")),
-    );
-    packages
-        .iter()
-        .flat_map(|folder| in_folder(&folder.join("onnxruntime").join("capi")))
-        .collect()
-}
-
-/// The libraries in a folder, or where a release or a package keeps them under it; full names
-/// before links.
-fn in_folder(folder: &Path) -> Vec<PathBuf> {
-    let under = ["", "lib", "capi", "onnxruntime/capi"];
-    let mut files: Vec<PathBuf> = under
-        .iter()
-        .flat_map(|under| listed(&folder.join(under)))
-        .filter(|file| is_library(&name_of(file)))
-        .collect();
-    files.sort_by_key(|file| version_in_name(file).is_none());
-    files
-}
-
 fn is_library(name: &str) -> bool {
     if cfg!(windows) {
         name.eq_ignore_ascii_case("onnxruntime.dll")
@@ -219,39 +154,6 @@ fn is_library(name: &str) -> bool {
         name.starts_with("libonnxruntime.") && name.ends_with(".dylib")
     } else {
         name.starts_with("libonnxruntime.so")
-    }
-}
-
-fn name_of(path: &Path) -> String {
-    path.file_name()
-        .unwrap_or(OsStr::new(""))
-        .to_string_lossy()
-        .into_owned()
-}
-
-/// What a folder holds, in order of name; nothing if it cannot be read.
-fn listed(folder: &Path) -> Vec<PathBuf> {
-    let Ok(entries) = std::fs::read_dir(folder) else {
-        return Vec::new();
-    };
-    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-    paths.sort();
-    paths
-}
-
-/// Where a Python keeps its package; nothing if there is no such Python or no such package.
-fn ask(python: &OsStr) -> Vec<PathBuf> {
-    let answer = Command::new(python)
-        .args(["-c", ASK_PYTHON])
-        .stdin(Stdio::null())
-        .stderr(Stdio::null())
-        .output();
-    match answer {
-        Ok(answer) if answer.status.success() => String::from_utf8_lossy(&answer.stdout)
-            .lines()
-            .map(PathBuf::from)
-            .collect(),
-        _ => Vec::new(),
     }
 }
 
