@@ -1,0 +1,137 @@
+//! The statements that are sent. Standard SQL: names in double quotes, columns by their places.
+
+/// Where the numbers of a column are cut: one number stands for each bin.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cut {
+    /// The column.
+    pub column: String,
+    /// Numbers that stay as they are.
+    pub kept: Vec<f64>,
+    /// What is not above this stays as it is.
+    pub least: f64,
+    /// Up to which number each bin goes, ascending, and the number that stands for it.
+    pub bins: Vec<(f64, f64)>,
+}
+
+/// A column of a statement: what is selected, and by which name.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Selected {
+    pub(crate) name: String,
+    pub(crate) expression: String,
+}
+
+impl Selected {
+    pub(crate) fn as_it_is(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            expression: quoted(name),
+        }
+    }
+
+    pub(crate) fn cast(name: &str, to: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            expression: format!("CAST({} AS {to})", quoted(name)),
+        }
+    }
+
+    /// The column with one number for each bin.
+    pub(crate) fn cut(cut: &Cut) -> Self {
+        let number = format!("CAST({} AS DOUBLE PRECISION)", quoted(&cut.column));
+        let mut cases = String::new();
+        if !cut.kept.is_empty() {
+            let kept: Vec<String> = cut.kept.iter().copied().map(literal).collect();
+            cases += &format!(" WHEN {number} IN ({}) THEN {number}", kept.join(", "));
+        }
+        if cut.least.is_finite() {
+            cases += &format!(" WHEN {number} <= {} THEN {number}", literal(cut.least));
+        }
+        let mut others = number.clone();
+        for &(end, stands) in &cut.bins {
+            if !stands.is_finite() {
+                continue;
+            }
+            if !end.is_finite() {
+                others = literal(stands);
+                break;
+            }
+            cases += &format!(
+                " WHEN {number} <= {} THEN {}",
+                literal(end),
+                literal(stands)
+            );
+        }
+        Self {
+            name: cut.column.clone(),
+            expression: format!("CASE WHEN {number} IS NULL THEN NULL{cases} ELSE {others} END"),
+        }
+    }
+}
+
+/// A name as SQL writes one that may hold anything.
+pub(crate) fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+/// A number as SQL reads it back to the last digit, as a floating one.
+fn literal(number: f64) -> String {
+    format!("CAST({number:e} AS DOUBLE PRECISION)")
+}
+
+/// The columns of a table, without rows.
+pub(crate) fn columns(table: &str) -> String {
+    format!("SELECT * FROM {table} WHERE 1 = 0")
+}
+
+/// The distinct rows of a table, and how often each comes.
+pub(crate) fn grouped(table: &str, columns: &[Selected], count: &str) -> String {
+    let selected = columns
+        .iter()
+        .map(|column| format!("{} AS {}", column.expression, quoted(&column.name)));
+    let selected: Vec<String> = selected.collect();
+    let places: Vec<String> = (1..=columns.len()).map(|place| place.to_string()).collect();
+    format!(
+        "SELECT {}, COUNT(*) AS {} FROM {table} GROUP BY {}",
+        selected.join(", "),
+        quoted(count),
+        places.join(", ")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_grouped_by_all_columns() {
+        let columns = [
+            Selected::as_it_is("a \"b\""),
+            Selected::cast("day", "VARCHAR"),
+        ];
+        assert_eq!(
+            grouped("t", &columns, "count"),
+            "SELECT \"a \"\"b\"\"\" AS \"a \"\"b\"\"\", CAST(\"day\" AS VARCHAR) AS \"day\", \
+             COUNT(*) AS \"count\" FROM t GROUP BY 1, 2"
+        );
+    }
+
+    #[test]
+    fn numbers_are_cut_as_they_are_here() {
+        let cut = Cut {
+            column: "age".to_owned(),
+            kept: vec![-9.0],
+            least: 17.0,
+            bins: vec![(30.5, 30.5), (f64::INFINITY, 90.0)],
+        };
+        let x = "CAST(\"age\" AS DOUBLE PRECISION)";
+        let n = |number: &str| format!("CAST({number} AS DOUBLE PRECISION)");
+        let (kept, least, first, last) = (n("-9e0"), n("1.7e1"), n("3.05e1"), n("9e1"));
+        assert_eq!(
+            Selected::cut(&cut).expression,
+            format!(
+                "CASE WHEN {x} IS NULL THEN NULL WHEN {x} IN ({kept}) THEN {x} WHEN {x} <= {least} THEN {x} \
+                 WHEN {x} <= {first} THEN {first} ELSE {last} END"
+            )
+        );
+    }
+}
