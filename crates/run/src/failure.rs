@@ -201,6 +201,22 @@ impl From<facts_input::InputError> for Failure {
     }
 }
 
+impl From<facts_sql::SqlError> for Failure {
+    fn from(error: facts_sql::SqlError) -> Self {
+        use facts_sql::SqlError;
+        match error {
+            SqlError::NoQuery
+            | SqlError::NoDatabase(_)
+            | SqlError::BadDatabase { .. }
+            | SqlError::NoDriver { .. }
+            | SqlError::SameName { .. } => Self::usage(error),
+            SqlError::NoFile(_) | SqlError::Refused { .. } | SqlError::Nothing(..) => {
+                Self::data(error)
+            }
+        }
+    }
+}
+
 impl From<OpenError> for Failure {
     fn from(error: OpenError) -> Self {
         Self::model(error)

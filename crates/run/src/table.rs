@@ -16,6 +16,7 @@ use sha2::{Digest, Sha256};
 use crate::audit::max_memory;
 use crate::config;
 use crate::failure::Failure;
+use crate::in_database;
 use crate::profiles::Manifest;
 use crate::two_passes;
 
@@ -67,7 +68,7 @@ pub struct Reading<'c> {
     /// The configuration of that audit, if the table may be read twice where it is too large.
     pub twice_for: Option<&'c config::Config>,
     /// Bins that are placed already.
-    placed: &'c [PlacedBins],
+    pub(crate) placed: &'c [PlacedBins],
 }
 
 impl From<RowOrder> for Reading<'_> {
@@ -96,15 +97,17 @@ impl<'c> Reading<'c> {
         }
     }
 
-    fn reader(self, manifest: Option<&Manifest>) -> TableReader {
-        let reader = match (self.order, manifest) {
-            // Profiles have no order to keep.
-            (_, Some(manifest)) => TableReader::counted(&manifest.count),
+    /// A reader of rows; or of rows that were grouped before, of which a column says how many each stands for.
+    /// Only profiles are never cut into bins while they are read.
+    pub(crate) fn reader(self, count: Option<&str>, may_be_cut: bool) -> TableReader {
+        let reader = match (self.order, count) {
+            // What was grouped has no order to keep.
+            (_, Some(count)) => TableReader::counted(count),
             (RowOrder::Kept, None) => TableReader::keeping_order(),
             (RowOrder::KeptUpTo(rows), None) => TableReader::keeping_order_up_to(rows),
             (RowOrder::Forgotten, None) => TableReader::new(),
         };
-        let counting = self.twice_for.filter(|_| manifest.is_none());
+        let counting = self.twice_for.filter(|_| may_be_cut);
         let reader = reader
             .counting(counting.map_or_else(Vec::new, two_passes::candidates))
             .with_bins(self.placed.to_vec());
@@ -115,8 +118,17 @@ impl<'c> Reading<'c> {
     }
 }
 
+impl Reading<'_> {
+    /// A reader of files, which hold profiles if they say so.
+    fn of(self, manifest: Option<&Manifest>) -> TableReader {
+        let count = manifest.map(|manifest| manifest.count.as_str());
+        self.reader(count, manifest.is_none())
+    }
+}
+
 impl Table {
-    /// Reads a file, or standard input for `-`; or all files of a folder or a glob; or objects of a store.
+    /// Reads a file, or standard input for `-`; or all files of a folder or a glob; or objects of a store; or a
+    /// query of a database.
     pub fn read(path: &Path, data: &config::Data) -> Result<Self, Failure> {
         Self::read_all(&[path.to_owned()], data, RowOrder::Kept)
     }
@@ -151,6 +163,9 @@ impl Table {
         data: &config::Data,
         kept: Reading<'_>,
     ) -> Result<Self, Failure> {
+        if let Some(query) = in_database::query_of(paths)? {
+            return in_database::read(&query, data, kept);
+        }
         if let Some(parts) = facts_input::parts(paths)? {
             return Self::read_parts(paths, parts, data, kept);
         }
@@ -206,7 +221,7 @@ impl Table {
                     let manifest = Manifest::read(&name, &metadata)?;
                     match &mut reading {
                         Some((_, all)) => merge(&name, all, manifest)?,
-                        None => reading = Some((kept.reader(manifest.as_ref()), manifest)),
+                        None => reading = Some((kept.of(manifest.as_ref()), manifest)),
                     }
                 }
                 if let Some((reader, _)) = &mut reading {
@@ -217,7 +232,7 @@ impl Table {
             Ok(table.into_parts())
         };
         let (parts, hashes) = hashing(&files, read)?;
-        let (reader, manifest) = reading.unwrap_or_else(|| (kept.reader(None), None));
+        let (reader, manifest) = reading.unwrap_or_else(|| (kept.of(None), None));
         let mut hashes = hashes.into_iter();
         let files = parts.into_iter().zip(rows).map(|(part, rows)| {
             let stored = part.location.stored();
@@ -275,7 +290,7 @@ impl Table {
         let name = source.name();
         let table = facts_input::open(source, &options(data)?)?;
         let manifest = Manifest::read(&name, table.schema().metadata())?;
-        let mut reader = kept.reader(manifest.as_ref());
+        let mut reader = kept.of(manifest.as_ref());
         ahead(table, |batch| Ok(reader.push(&batch?)?))?;
         let origin = Origin {
             name,
@@ -412,6 +427,7 @@ fn merge(file: &str, all: &mut Option<Manifest>, one: Option<Manifest>) -> Resul
 /// Whether these paths can be read twice: a pipe cannot.
 fn can_be_read_again(paths: &[PathBuf]) -> Result<bool, Failure> {
     Ok(match paths {
+        [path] if in_database::is_elsewhere(path) => true,
         [path] => path.is_file() || facts_input::parts(paths)?.is_some(),
         _ => true,
     })
@@ -435,7 +451,7 @@ const AHEAD: usize = 4;
 
 /// Does something with each item, in order, while the next ones are made on a thread of their own: files are
 /// decoded on one core and rows grouped on another.
-fn ahead<T: Send>(
+pub(crate) fn ahead<T: Send>(
     items: impl Iterator<Item = T> + Send,
     each: impl FnMut(T) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
@@ -516,20 +532,24 @@ fn options(data: &config::Data) -> Result<Options, Failure> {
     if let Some(encoding) = &data.encoding {
         csv.encoding = encoding.parse::<Encoding>().map_err(Failure::usage)?;
     }
-    // What neither the audit nor the model is to see is not read, unless it says who is kept.
-    let prepared = |name: &String| {
-        data.keep.contains_key(name)
-            || data.cut.contains_key(name)
-            || data.replace.contains_key(name)
-    };
-    let blank = data.ignore.iter().filter(|name| !prepared(name));
     Ok(Options {
         format: data.format,
-        blank: blank.cloned().collect(),
+        blank: unwanted(data),
         numbered_texts: true,
         csv,
         ..Options::default()
     })
+}
+
+/// The columns that are not read: what neither the audit nor the model is to see, unless it says who is kept.
+pub(crate) fn unwanted(data: &config::Data) -> Vec<String> {
+    let prepared = |name: &&String| {
+        data.keep.contains_key(*name)
+            || data.cut.contains_key(*name)
+            || data.replace.contains_key(*name)
+    };
+    let unwanted = data.ignore.iter().filter(|name| !prepared(name));
+    unwanted.cloned().collect()
 }
 
 #[cfg(test)]

@@ -28,6 +28,7 @@ Examples:
   facts audit people.parquet --protected race --model onnx:model.onnx --out result
   facts audit people.csv --protected sex --model 'exec:python predict.py' --support 0.05
   facts audit people.csv --protected sex --models lenders.toml --out result
+  facts audit sql:people --database duckdb:lake.duckdb --protected sex --model model.txt
   facts audit --config facts.toml --definition equal-effectiveness:micro --fail-over 0.3
   facts audit --config facts.toml --person 'job = clerk' --group Female
   facts audit --config facts.toml --stability --hold-out 0.5 --passing --out result
@@ -72,7 +73,8 @@ pub(crate) struct WhatArgs {
 #[derive(Debug, Args)]
 pub(crate) struct AuditArgs {
     /// The table: CSV, Parquet or Arrow, compressed or not; a folder of them, a glob, several files, or
-    /// addresses such as `s3://bucket/people.parquet`; `-` is standard input
+    /// addresses such as `s3://bucket/people.parquet`; a query of a database, `sql:people` or
+    /// `'sql:SELECT …'`; `-` is standard input
     pub(crate) data: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) what: WhatArgs,
@@ -196,7 +198,7 @@ fn is_about(file: &Path, data: &[PathBuf]) -> bool {
         return true;
     };
     let real = |paths: &[PathBuf]| -> Option<Vec<PathBuf>> {
-        let real = |path: &PathBuf| match facts_input::is_address(path) {
+        let real = |path: &PathBuf| match facts_run::is_elsewhere(path) {
             true => Some(path.clone()),
             false => path.canonicalize().ok(),
         };

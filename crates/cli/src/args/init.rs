@@ -9,7 +9,7 @@ use super::ReadingArgs;
 #[derive(Debug, Args)]
 pub(crate) struct InitArgs {
     /// The table: CSV, Parquet or Arrow, compressed or not; a folder of them, a glob, or an address such
-    /// as `s3://bucket/people.parquet`; `-` is standard input
+    /// as `s3://bucket/people.parquet`, or a query of a database (`sql:people`); `-` is standard input
     pub(crate) data: PathBuf,
     /// The protected attribute; repeat to cross several
     #[arg(long, short, value_name = "COLUMN")]

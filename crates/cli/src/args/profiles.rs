@@ -23,7 +23,8 @@ Examples:
 
 #[derive(Debug, Args)]
 pub(crate) struct ProfilesArgs {
-    /// The table: a file, a folder, a glob, several files or addresses; or profiles to merge
+    /// The table: a file, a folder, a glob, several files or addresses, or a query of a database
+    /// (`sql:people`); or profiles to merge
     #[arg(required = true)]
     data: Vec<PathBuf>,
     /// The Parquet file to write

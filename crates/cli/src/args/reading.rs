@@ -19,6 +19,15 @@ pub(crate) struct ReadingArgs {
         ("arrow-stream", Format::ArrowStream, ""),
     ]))]
     data_format: Option<Format>,
+    /// Where a query (`sql:…`) is sent: duckdb:FILE, duckdb: alone for a query over files, sqlite:FILE,
+    /// postgresql://user@host/database, or DRIVER:… for another ADBC driver
+    #[arg(
+        long,
+        value_name = "DATABASE",
+        env = "FACTS_DATABASE",
+        hide_env_values = true
+    )]
+    database: Option<String>,
     /// What separates fields: one character, or `tab`
     #[arg(long, value_name = "CHAR")]
     delimiter: Option<String>,
@@ -42,6 +51,7 @@ pub(crate) struct ReadingArgs {
 impl ReadingArgs {
     pub(crate) fn apply(self, config: &mut Config) {
         let data = &mut config.data;
+        replace(&mut data.database, self.database);
         replace(&mut data.format, self.data_format);
         replace(&mut data.delimiter, self.delimiter);
         if self.no_header {

@@ -4,6 +4,7 @@ use facts_run::call_settings;
 
 /// The flag for each key that has one.
 const FLAGS: &[(&str, &str)] = &[
+    ("data.database", "--database"),
     ("data.format", "--data-format"),
     ("data.delimiter", "--delimiter"),
     ("data.duplicates", "--duplicates"),

@@ -9,7 +9,9 @@ use facts_input::csv::Duplicates;
 use facts_report::text::count;
 use facts_run::columns::{Guess, Guessed, May, guess};
 use facts_run::config::Protected;
-use facts_run::{Config, Failure, Listener, Table, files, outlook};
+use facts_run::{
+    Config, Failure, Listener, Table, database_beside, files, outlook, shown_database,
+};
 
 use crate::args::InitArgs;
 use crate::ask::ask;
@@ -263,12 +265,32 @@ impl Sketch<'_> {
             .collect()
     }
 
+    /// The database that the table lies in, without what nobody is to read.
+    fn database(&self, database: &str) -> String {
+        let is_beside = (self.args.out.parent()).is_none_or(|folder| folder == Path::new(""));
+        let here = std::env::current_dir().ok().filter(|_| !is_beside);
+        // Paths in a configuration are read from where it lies.
+        let database = here.map_or(database.to_owned(), |here| database_beside(database, &here));
+        let shown = match database.starts_with("env:") {
+            true => database.clone(),
+            false => shown_database(&database),
+        };
+        let mut text = format!("database = {}\n", quoted(&shown));
+        if shown != database {
+            text += "# What followed the host, and a password, is not written down: give --database when you audit, or set\n# FACTS_DATABASE. Postgres also reads PGPASSWORD and ~/.pgpass.\n";
+        }
+        text
+    }
+
     fn data(&self, others: &[&Guessed], context: &[&Guessed]) -> String {
         let data = &self.config.data;
         let mut text = String::from("[data]\n");
-        if facts_input::is_address(&self.args.data) {
+        if facts_run::is_elsewhere(&self.args.data) {
             let address = facts_input::shown(&self.args.data);
             let _ = writeln!(text, "path = {}", quoted(&address));
+            if let Some(database) = &data.database {
+                text += &self.database(database);
+            }
             if Path::new(&address) != self.args.data {
                 text += "# The address was given with a password or a signature, which is not written down: name it again\n# when you audit, as in `facts audit 'https://…'`.\n";
             }

@@ -111,9 +111,10 @@ fn bench(args: ServeArgs, reporter: &Reporter) -> Result<Workbench, Failure> {
 
 /// What was typed for `facts serve`, as `facts audit` takes it.
 fn typed(mut arguments: impl Iterator<Item = String>) -> Vec<String> {
+    // The address of a database may hold a password; it is asked for again.
     let (flags, with_a_value) = (
         ["--no-browser", "--quiet", "-q", "--json-log"],
-        ["--port", "--listen", "--color"],
+        ["--port", "--listen", "--color", "--database"],
     );
     let mut kept = Vec::new();
     let mut is_command_named = false;

@@ -69,6 +69,22 @@ impl PlacedBins {
         &self.bins
     }
 
+    /// Numbers that mean "missing".
+    pub fn missing(&self) -> &[f64] {
+        &self.missing
+    }
+
+    /// The least number of all bins.
+    pub fn least(&self) -> f64 {
+        self.cut.edges()[0]
+    }
+
+    /// Up to which number each bin goes, ascending, and the number that stands for it.
+    pub fn ends(&self) -> impl Iterator<Item = (f64, f64)> {
+        let ends = self.cut.edges()[1..].iter().zip(self.cut.levels());
+        ends.map(|(&end, level)| (end, level.bounds.map_or(end, |(_, high)| high)))
+    }
+
     /// By how many rows the rank of an edge can be off.
     pub fn off(&self) -> u64 {
         self.off

@@ -124,6 +124,30 @@ impl TableReader {
         self
     }
 
+    /// The columns whose numbers are counted, once the table has turned out to be too large; nothing else of
+    /// it is kept from then on.
+    pub fn counted_columns(&self) -> Option<Vec<String>> {
+        let sampled = self.sampled.as_ref()?;
+        Some(
+            sampled
+                .numbers
+                .iter()
+                .map(|(name, _)| name.clone())
+                .collect(),
+        )
+    }
+
+    /// Puts the numbers of all rows, counted elsewhere, in the place of those counted so far.
+    pub fn put_numbers(&mut self, column: &str, numbers: Numbers) {
+        let sampled = self
+            .sampled
+            .iter_mut()
+            .flat_map(|sampled| &mut sampled.numbers);
+        for (_, counted) in sampled.filter(|(name, _)| name == column) {
+            counted.clone_from(&numbers);
+        }
+    }
+
     /// Adds a batch.
     pub fn push(&mut self, batch: &RecordBatch) -> Result<(), Error> {
         self.push_wanted(batch, |_| true)

@@ -23,6 +23,7 @@ use indexmap::IndexMap;
 use serde::Deserialize;
 
 use crate::failure::Failure;
+use crate::in_database;
 
 /// A configuration that uses every key, with what each is for.
 pub const REFERENCE: &str = include_str!("reference.toml");
@@ -72,8 +73,10 @@ impl From<OneOrMore> for Paths {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Data {
-    /// Files, folders and globs; addresses of objects.
+    /// Files, folders and globs; addresses of objects; a query of a database.
     pub path: Option<Paths>,
+    /// The database that a query in the place of a path is sent to; `env:NAME` is taken from the environment.
+    pub database: Option<String>,
     pub format: Option<Format>,
     pub delimiter: Option<String>,
     pub quote: Option<String>,
@@ -524,9 +527,12 @@ impl Config {
             }
         };
         for path in self.data.path.iter_mut().flat_map(|paths| &mut paths.0) {
-            if path.is_relative() && !facts_input::is_address(path) {
+            if path.is_relative() && !in_database::is_elsewhere(path) {
                 *path = folder.join(&*path);
             }
+        }
+        if let Some(database) = &mut self.data.database {
+            *database = in_database::beside(database, folder);
         }
         beside(&mut self.train.save);
         beside(&mut self.report.out);
@@ -549,6 +555,18 @@ impl Config {
         read.collect::<Result<_, _>>()
             .map_err(facts_engine::Error::into)
     }
+}
+
+/// A setting, or the environment variable that it names as `env:NAME`. `what` says whose it is, in errors.
+pub(crate) fn or_environment(value: &str, what: &str) -> Result<String, Failure> {
+    let Some(variable) = value.strip_prefix("env:") else {
+        return Ok(value.to_owned());
+    };
+    std::env::var(variable).map_err(|_| {
+        Failure::usage(format!(
+            "{what} is taken from the environment variable {variable}, which is not set"
+        ))
+    })
 }
 
 /// Part of a configuration from JSON; an error names the key.

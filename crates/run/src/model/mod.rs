@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 pub(crate) use self::fit::fit_on_part;
 pub use self::fit::{FittedElsewhere, fit};
-use crate::config::Config;
+use crate::config::{Config, or_environment};
 use crate::failure::Failure;
 use crate::listener::Listener;
 use crate::people::People;
@@ -169,14 +169,7 @@ fn options(config: &Config) -> Result<OpenOptions, Failure> {
     };
     let mut headers = Headers::default();
     for (name, value) in &model.headers {
-        let value = match value.strip_prefix("env:") {
-            None => value.clone(),
-            Some(variable) => std::env::var(variable).map_err(|_| {
-                Failure::usage(format!(
-                    "header {name} is taken from the environment variable {variable}, which is not set"
-                ))
-            })?,
-        };
+        let value = or_environment(value, &format!("header {name}"))?;
         headers = headers.with(name, value);
     }
     options.headers = headers;

@@ -22,6 +22,7 @@ pub use self::verify::{Redo, Verified, verify};
 use crate::config::Config;
 use crate::failure::Failure;
 use crate::gate::{self, BaselineFile, Before};
+use crate::in_database::shown as shown_database;
 use crate::listener::Listener;
 use crate::run::{TOOL, now};
 use crate::{saved, today};
@@ -225,5 +226,11 @@ fn note_secrets(config: &Config, listener: &dyn Listener) {
             "the configuration holds the value of {} in model.headers, and so does the pack; env:NAME would keep it out",
             written.join(", ")
         ));
+    }
+    let database = config.data.database.as_ref();
+    if database.is_some_and(|text| !text.starts_with("env:") && shown_database(text) != *text) {
+        listener.note(
+            "the configuration holds the whole address of a database in data.database, and so does the pack; env:NAME would keep it out",
+        );
     }
 }
