@@ -1,0 +1,251 @@
+"""`facts audit sql:…`: tables in databases, from the command line."""
+
+from __future__ import annotations
+
+import datetime
+import gzip
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import ibis
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+HIRING = ROOT / "examples" / "hiring"
+COMMAND = Path(os.environ.get("FACTS_COMMAND", ROOT / "target" / "debug" / "facts"))
+DUCKDB = Path(__file__).parent / "node_modules/@duckdb"
+LITTLE = ["--set", "evidence.shuffles=39", "--set", "evidence.resamples=20"]
+
+
+def run(*arguments: object, folder: Path = HIRING, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Runs the command, with the drivers at hand."""
+    assert COMMAND.is_file(), f"{COMMAND} is not there; build it, or name another in FACTS_COMMAND"
+    libraries = [path.parent for path in DUCKDB.glob("*/*duckdb.*") if path.suffix in (".so", ".dylib", ".dll")]
+    assert libraries, "DuckDB's library is not there: npm ci --prefix python/tests/engines"
+    known = {"FACTS_PYTHON": sys.executable, "FACTS_ADBC_DRIVERS": str(libraries[0]), **environment}
+    words = [str(word) for word in arguments]
+    return subprocess.run([COMMAND, *words], cwd=folder, env={**os.environ, **known}, capture_output=True, text=True)
+
+
+def audited(*arguments: object, **more: Any) -> str:
+    """What is saved of an audit, but for where the table lies and when."""
+    done = run("audit", *arguments, **more)
+    assert done.returncode == 0, done.stderr
+    [out] = [Path(str(value)) for flag, value in zip(arguments, arguments[1:], strict=False) if flag == "--out"]
+    record = json.loads(gzip.decompress((out / "audit.json.gz").read_bytes()))
+    for key in ("data", "made"):
+        del record[key]
+    return json.dumps(record)
+
+
+@pytest.fixture(scope="session")
+def databases(people: pd.DataFrame, parquet: Path, tmp_path_factory: pytest.TempPathFactory, postgres: int) -> Any:
+    """The applicants in four databases: a query of each, and the database."""
+    folder = tmp_path_factory.mktemp("databases")
+    with sqlite3.connect(folder / "people.db") as lite:
+        people.to_sql("people", lite, index=False)
+    there = ibis.postgres.connect(host="127.0.0.1", port=postgres, user="facts", database="postgres")
+    there.create_table("applicants", pq.read_table(parquet))
+    return {
+        "sqlite": ("sql:people", f"sqlite:{folder / 'people.db'}"),
+        "duckdb": (f"sql:FROM '{parquet}/*.parquet'", "duckdb:"),
+        "postgres": ("sql:SELECT * FROM applicants;", f"postgresql://facts@127.0.0.1:{postgres}/postgres"),
+    }
+
+
+NAMES = ["sqlite", "duckdb", "postgres"]
+
+
+@pytest.fixture(scope="session")
+def settings(tmp_path_factory: pytest.TempPathFactory) -> list[object]:
+    """How the applicants are audited: as in examples/hiring, without the label."""
+    text = (HIRING / "facts.toml").read_text()
+    before, label = text.split("[label]")
+    text = before + "[" + label.split("[", 1)[1]
+    path = tmp_path_factory.mktemp("settings") / "facts.toml"
+    path.write_text(text.replace('"linear:model.json"', f'"linear:{HIRING / "model.json"}"'))
+    return ["--config", path, *LITTLE]
+
+
+@pytest.fixture(scope="session")
+def table(people: pd.DataFrame, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same in a file."""
+    path = tmp_path_factory.mktemp("table") / "people.csv"
+    people.to_csv(path, index=False)
+    return path
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_audit_is_the_same_from_a_database(
+    name: str, databases: Any, settings: Any, table: Path, tmp_path: Path
+) -> None:
+    query, database = databases[name]
+    there = audited(query, "--database", database, *settings, "--out", tmp_path / "there")
+    assert there == audited(table, *settings, "--out", tmp_path / "here")
+
+
+def test_a_database_is_named_in_a_configuration(databases: Any, settings: Any, table: Path, tmp_path: Path) -> None:
+    query, database = databases["postgres"]
+    text = settings[1].read_text().replace('"people.csv"', f'"{query}"\ndatabase = "env:PEOPLE"')
+    (tmp_path / "facts.toml").write_text(text)
+    written = ["--config", tmp_path / "facts.toml", *LITTLE]
+    there = audited(*written, "--out", tmp_path / "there", PEOPLE=database)
+    assert there == audited(table, *settings, "--out", tmp_path / "here")
+    unset = run("audit", *written)
+    assert unset.returncode == 2 and "environment variable PEOPLE, which is not set" in unset.stderr
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_profiles_are_the_same_from_a_database(
+    name: str, databases: Any, settings: Any, table: Path, tmp_path: Path
+) -> None:
+    query, database = databases[name]
+    for out, where in {"there": [query, "--database", database], "here": [table]}.items():
+        done = run("profiles", *where, *settings[:2], "-o", tmp_path / f"{out}.parquet")
+        assert done.returncode == 0, done.stderr
+    assert (tmp_path / "there.parquet").read_bytes() == (tmp_path / "here.parquet").read_bytes()
+
+
+@pytest.fixture(scope="session")
+def incomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Many people with an income of their own each; the model does not read it."""
+    folder, chance = tmp_path_factory.mktemp("incomes"), np.random.default_rng(5)
+    rows = 120_000
+    once = pd.read_csv(HIRING / "people.csv").drop(columns="kept")
+    people = once.iloc[chance.integers(0, len(once), rows)].reset_index(drop=True)
+    income = np.round(chance.lognormal(10, 1, rows), 2)
+    income[chance.integers(0, rows, 500)] = -9
+    income[chance.integers(0, rows, 500)] = np.nan
+    people["income"] = income
+    path = folder / "people.parquet"
+    people.to_parquet(path, index=False)
+    with sqlite3.connect(folder / "people.db") as lite:
+        people.to_sql("people", lite, index=False)
+    return {str(path): "", f"sql:'{path}'": "duckdb:", "sql:people": f"sqlite:{folder / 'people.db'}"}
+
+
+def test_bins_are_cut_in_the_database_where_numbers_keep_rows_apart(
+    incomes: dict[str, str], settings: Any, tmp_path: Path
+) -> None:
+    further = {
+        "features.income.quantiles": "4",
+        "features.income.missing-codes": '["-9"]',
+        "features.income.missing": '"level"',
+        "audit.max-memory-mib": "12",
+    }
+    more = [word for key, value in further.items() for word in ("--set", f"{key}={value}")]
+    found = {
+        audited(
+            where, *(["--database", database] if database else []), *settings, *more, "--out", tmp_path / str(number)
+        )
+        for number, (where, database) in enumerate(incomes.items())
+    }
+    assert len(found) == 1
+    assert "cut into bins while the table was read" in found.pop()
+
+
+def test_columns_of_any_type_can_be_read(people: pd.DataFrame, databases: Any, tmp_path: Path) -> None:
+    _, database = databases["postgres"]
+    casts = "years::numeric(6, 2) AS years, date '2020-01-31' + years::int AS since, ARRAY[years] AS years_too"
+    query = f"sql:SELECT sex, job, degree, hours, region, {casts} FROM applicants -- all of them"
+    features = [word for name in ("years", "since", "years_too") for word in ("--set", f"features.{name}={{}}")]
+    out = tmp_path / "p.parquet"
+    done = run("profiles", query, "--database", database, "-o", out, "--protected", "sex", *features)
+    assert done.returncode == 0, done.stderr
+    made = pq.read_table(tmp_path / "p.parquet").to_pandas()
+    assert set(made["years"]) == {float(years) for years in people["years"]}
+    start = datetime.date(2020, 1, 31)
+    assert set(made["years_too"]) == {f"{{{years}}}" for years in people["years"]}
+    assert set(made["since"]) == {str(start + datetime.timedelta(int(years))) for years in people["years"]}
+
+
+def test_a_column_of_sqlite_may_hold_anything(tmp_path: Path) -> None:
+    """The driver goes by the first rows; the later ones are of other types here."""
+    with sqlite3.connect(tmp_path / "p.db") as lite:
+        lite.execute("CREATE TABLE p (sex, late, mixed, number, empty)")
+        early = [(sex, None, 1, 1, None) for sex in "fm"] * 2
+        distinct = [("f", None, 1, number, None) for number in range(3000)]
+        lite.executemany("INSERT INTO p VALUES (?, ?, ?, ?, ?)", early + distinct + [("m", "x", "one", 0.5, None)])
+    where = ["sql:p", "--database", "sqlite:p.db"]
+    columns = ("late", "mixed", "number", "empty")
+    features = [word for name in columns for word in ("--set", f"features.{name}={{}}")]
+    done = run("profiles", *where, "-o", "p.parquet", "--protected", "sex", *features, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    made = pq.read_table(tmp_path / "p.parquet").to_pandas()
+    last = made[made["late"] == "x"]
+    assert last["mixed"].tolist() == ["one"] and last["number"].tolist() == [0.5] and last["count"].tolist() == [1]
+    assert set(made["mixed"]) == {"1", "one"} and made["count"].sum() == 3005
+    assert made["empty"].isna().all()
+
+
+def refusal(*arguments: object, **more: Any) -> str:
+    """What is said of an audit that is not made."""
+    done = run("audit", *arguments, "--protected", "sex", "--model", "linear:model.json", **more)
+    assert done.returncode in (2, 3), (done.returncode, done.stderr)
+    assert "panicked" not in done.stderr
+    return done.stderr
+
+
+def test_what_cannot_be_done_is_said(databases: Any, tmp_path: Path) -> None:
+    query, database = databases["sqlite"]
+    assert "name it with --database" in refusal(query)
+    assert "names no table" in refusal("sql:", "--database", database)
+    assert "it does not say of which kind it is" in refusal(query, "--database", "people.db")
+    assert "no such file" in refusal(query, "--database", "sqlite:nobody.db")
+    assert not (HIRING / "nobody.db").exists()
+    assert "no such table: nobody" in refusal("sql:nobody", "--database", database)
+    assert "has no rows" in refusal("sql:SELECT * FROM people WHERE sex = 'x'", "--database", database)
+    twice = "sql:SELECT sex, sex FROM applicants"
+    assert "has two columns called `sex`" in refusal(twice, "--database", databases["postgres"][1])
+    assert "a query is a table of its own" in refusal(query, "sql:others", "--database", database)
+    assert "needs the ADBC driver libadbc_driver_sqlite" in refusal(
+        query, "--database", database, FACTS_PYTHON="nobody", PATH="", FACTS_ADBC_DRIVERS=""
+    )
+    assert "python3 -m pip install adbc-driver-sqlite" in refusal(
+        query, "--database", database, FACTS_PYTHON="nobody", PATH="", FACTS_ADBC_DRIVERS=str(tmp_path)
+    )
+    unknown = refusal(query, "--database", "nosuch://me:secret@lake/d?token=secret")
+    assert "nosuch://me@lake/d needs the ADBC driver nosuch" in unknown and "secret" not in unknown
+
+
+def test_nothing_is_written_to_a_database(databases: Any) -> None:
+    _, database = databases["postgres"]
+    said = refusal("sql:SELECT 1) AS x; DROP TABLE applicants; --", "--database", database)
+    assert "applicants" not in said or "syntax" in said or "cannot" in said
+    kept = run("profiles", "sql:applicants", "--database", database, "--protected", "sex", "-o", "/dev/null")
+    assert "does not exist" not in kept.stderr
+
+
+def test_a_password_is_never_told(databases: Any, settings: Any, postgres: int, tmp_path: Path) -> None:
+    secret = "s3cr%2Ft"
+    for database in (
+        f"postgresql://facts:{secret}@127.0.0.1:1/postgres",
+        f"postgresql://facts:{secret}@127.0.0.1:{secret}/postgres",
+        f"postgresql://facts:{secret}@127.0.0.1:{postgres}/nobody?password={secret}",
+        f"nosuch://facts:{secret}@127.0.0.1/postgres",
+    ):
+        said = refusal("sql:applicants", "--database", database)
+        assert secret not in said and "s3cr/t" not in said, said
+        assert "facts@127.0.0.1" in said
+    whole = f"postgresql://facts:{secret}@127.0.0.1:{postgres}/postgres"
+    done = run("audit", "sql:applicants", "--database", whole, *settings, "--out", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    said = done.stdout + done.stderr
+    for path in (tmp_path / "out").rglob("*"):
+        if path.is_file():
+            held = path.read_bytes()
+            said += (gzip.decompress(held) if path.suffix == ".gz" else held).decode(errors="replace")
+    assert secret not in said and "s3cr/t" not in said
+    helped = run("audit", "--help", FACTS_DATABASE=whole)
+    assert "FACTS_DATABASE" in helped.stdout and secret not in helped.stdout
+    made = run("init", "sql:applicants", "--database", whole, "-o", "-")
+    assert secret not in made.stdout and 'path = "sql:applicants"' in made.stdout
+    assert f'database = "postgresql://facts@127.0.0.1:{postgres}/postgres"' in made.stdout
