@@ -208,6 +208,85 @@ fn a_folder_that_cannot_be_is_noticed_before_the_audit() {
     assert!(!mark.exists(), "the model was started");
 }
 
+/// A result is called people.csv, and so is the table; it stays, and so does whatever no audit wrote.
+#[test]
+fn results_take_the_place_of_no_table_and_no_model() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    for name in ["people.csv", "model.json", "facts.toml"] {
+        std::fs::copy(example().join(name), here.join(name)).unwrap();
+    }
+    std::fs::create_dir(here.join("parts")).unwrap();
+    std::fs::copy(here.join("people.csv"), here.join("parts/part.csv")).unwrap();
+    std::fs::create_dir(here.join("other")).unwrap();
+    std::fs::write(here.join("other/report.md"), "mine").unwrap();
+    std::fs::create_dir(here.join("models")).unwrap();
+    std::fs::copy(here.join("model.json"), here.join("models/report.json")).unwrap();
+    let before = std::fs::read(here.join("people.csv")).unwrap();
+    let audit = |more: &[&str]| {
+        let mut command = facts();
+        command
+            .current_dir(here)
+            .args(["audit", "-q", "--no-evidence"]);
+        command.args(["--config", "facts.toml"]).args(more);
+        command.output().unwrap()
+    };
+    for (arguments, why) in [
+        (&["--out", "."][..], "./people.csv is read by this audit"),
+        (&["parts", "--out", "parts"], "parts holds the table"),
+        (
+            &["--out", "other"],
+            "other/report.md is there, and no audit",
+        ),
+        (
+            &["--model", "linear:models/report.json", "--out", "models"],
+            "models/report.json is read by this audit",
+        ),
+    ] {
+        let output = audit(arguments);
+        assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+        assert!(said(&output).contains(why), "{}", said(&output));
+        assert!(said(&output).contains("--out"), "{}", said(&output));
+    }
+    assert_eq!(std::fs::read(here.join("people.csv")).unwrap(), before);
+    assert_eq!(contents(&here.join("other")).len(), 1);
+    // What an audit wrote is written again.
+    for _ in 0..2 {
+        let output = audit(&["--out", "result"]);
+        assert!(output.status.success(), "{}", said(&output));
+    }
+}
+
+/// A model need not know a value that is held only by rows that are left out.
+#[test]
+fn rows_that_are_left_out_are_not_the_models_to_understand() {
+    let folder = tempfile::tempdir().unwrap();
+    let table = folder.path().join("people.csv");
+    let people = std::fs::read_to_string(example().join("people.csv")).unwrap();
+    let mut lines: Vec<String> = people.lines().map(str::to_owned).collect();
+    // One without a job, which the model reads and cannot do without.
+    let names: Vec<&str> = lines[0].split(',').collect();
+    let job = names.iter().position(|&name| name == "job").unwrap();
+    let mut cells: Vec<&str> = lines[1].split(',').collect();
+    cells[job] = "";
+    lines.push(cells.join(","));
+    std::fs::write(&table, lines.join("\n") + "\n").unwrap();
+    let mut command = facts();
+    command.args(["audit", "-q", "--no-evidence", "--config", "facts.toml"]);
+    command.arg(&table);
+    let refused = command.output().unwrap();
+    assert!(
+        said(&refused).contains("cannot read column `job`"),
+        "{}",
+        said(&refused)
+    );
+    command.args(["--set", "features.job.missing=drop"]);
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", said(&output));
+    let page = String::from_utf8(output.stdout).unwrap();
+    assert!(page.contains("600 people"), "{page}");
+}
+
 #[test]
 fn a_model_that_overflows_is_refused() {
     let folder = tempfile::tempdir().unwrap();

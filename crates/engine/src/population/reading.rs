@@ -131,6 +131,61 @@ fn fixed(levels: &Levels) -> Bins {
     }
 }
 
+/// Columns with the values that somebody has. Of rows that were left out, some have values that nobody else
+/// has: the model need not understand them.
+struct InUse {
+    columns: Vec<Column>,
+    /// By column and old code, the new one.
+    of_code: Vec<Vec<Option<u32>>>,
+}
+
+impl InUse {
+    /// Looks at what profiles have. Some columns keep all their values.
+    fn new(columns: &[Column], profiles: &Rows, keeps_all: impl Fn(usize) -> bool) -> Self {
+        let all = columns.iter().enumerate();
+        let mut used: Vec<Vec<bool>> = all
+            .map(|(at, column)| vec![keeps_all(at); column.values().len()])
+            .collect();
+        for profile in 0..profiles.len() {
+            for (used, &code) in used.iter_mut().zip(profiles.row(profile)) {
+                used[code as usize] = true;
+            }
+        }
+        let compact = |(column, used): (&Column, Vec<bool>)| {
+            if !used.contains(&false) {
+                let all = (0..used.len() as u32).map(Some);
+                return (column.clone(), all.collect::<Vec<_>>());
+            }
+            // In the same order, so that profiles keep theirs.
+            let mut kept = Column::empty_like(column);
+            let codes = (0..)
+                .zip(used)
+                .map(|(code, used)| used.then(|| kept.take(column, code)));
+            let of_code = codes.collect();
+            (kept, of_code)
+        };
+        let (columns, of_code) = columns.iter().zip(used).map(compact).unzip();
+        Self { columns, of_code }
+    }
+
+    /// The profiles by the new codes.
+    fn profiles(&self, profiles: Rows) -> Rows {
+        if self.of_code.iter().all(|of_code| !of_code.contains(&None)) {
+            return profiles;
+        }
+        let mut renumbered = Rows::new(self.columns.len());
+        let mut row = vec![0; self.columns.len()];
+        for profile in 0..profiles.len() {
+            let codes = profiles.row(profile).iter().zip(&self.of_code);
+            for (code, (&old, of_code)) in row.iter_mut().zip(codes) {
+                *code = of_code[old as usize].expect("a value that a profile has is in use");
+            }
+            renumbered.insert(&row);
+        }
+        renumbered
+    }
+}
+
 /// A table on its way to a population.
 struct Reading {
     columns: Vec<Column>,
@@ -498,18 +553,23 @@ impl Reading {
             }
             self.columns[position] = labels;
         }
+        let keeps_all = |column| relabelled.iter().any(|&(_, position)| position == column);
+        let in_use = InUse::new(&self.columns, &profiles, keeps_all);
         let typical = (0..features.len())
             .map(|f| {
                 if relabelled.binary_search_by_key(&f, |&(f, _)| f).is_ok() {
                     (0..features[f].levels.len() as u32).map(Some).collect()
                 } else {
-                    typical[f].clone()
+                    let new_code = |code: u32| in_use.of_code[at[f]][code as usize];
+                    let typical = typical[f].iter();
+                    typical.map(|code| code.and_then(new_code)).collect()
                 }
             })
             .collect();
+        let profiles = in_use.profiles(profiles);
         self.summary.people = people.iter().sum();
         let population = Population {
-            columns: self.columns,
+            columns: in_use.columns,
             column_of: at.to_vec(),
             features,
             profiles,
