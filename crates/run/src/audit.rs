@@ -124,6 +124,8 @@ pub struct Expected {
     pub support: Support,
     /// The most items of a predicate, if limited.
     pub max_length: Option<usize>,
+    /// The people who are audited.
+    pub people: u64,
     /// How long the audit will take from here, evidence included.
     pub seconds: f64,
 }
@@ -148,6 +150,7 @@ impl Expected {
             pairs: searched.pairs(),
             support: settings.support,
             max_length: settings.max_length,
+            people: searched.people(),
             seconds: audit + evidence,
         })
     }

@@ -22,10 +22,14 @@ pub(crate) fn page(
         "Data       {}: {rows} rows, {columns} columns",
         table.origin.name
     )];
-    lines.push(format!(
-        "People     {} would be audited",
-        count(people.people)
-    ));
+    lines.push(match expected {
+        Ok(expected) if expected.people < people.people => format!(
+            "People     {} of {} would be audited; the model is fitted to the others",
+            count(expected.people),
+            count(people.people)
+        ),
+        _ => format!("People     {} would be audited", count(people.people)),
+    });
     if people.dropped > 0 {
         let features: Vec<String> = (people.dropped_for.iter())
             .map(|(feature, rows)| format!("{feature} ({})", count(*rows)))

@@ -102,6 +102,11 @@ impl Searched<'_> {
         self.found.common.len()
     }
 
+    /// The people who are audited.
+    pub fn people(&self) -> u64 {
+        self.population.summary().people
+    }
+
     /// The pairs of a subgroup and a valid action.
     pub fn pairs(&self) -> usize {
         self.found.pairs.len()

@@ -32,8 +32,10 @@ const REMEDY: &str = "make fewer shuffles (`evidence.shuffles`), use fewer threa
 pub(super) struct PValues {
     budget: Budget,
     held: AtomicU64,
-    /// The subgroups that will have been tested when it is next recounted, and all of them.
-    tested: (usize, usize),
+    /// What was held when it was last recounted; how many subgroups were tested since, and how many were left then.
+    before: u64,
+    tested: AtomicU64,
+    left: u64,
 }
 
 impl PValues {
@@ -61,19 +63,19 @@ impl PValues {
         Ok(Self {
             budget: individuals.budget.without(bytes),
             held: AtomicU64::new(0),
-            tested: (0, audit.subgroups.len()),
+            before: 0,
+            tested: AtomicU64::new(0),
+            left: subgroups,
         })
     }
 
-    /// The p-values that families keep, before so many subgroups of all will have been tested.
-    pub(super) fn before<'f>(
-        &mut self,
-        families: impl Iterator<Item = &'f Family>,
-        tested: (usize, usize),
-    ) {
+    /// The p-values that families keep, with so many subgroups still to be tested.
+    pub(super) fn before<'f>(&mut self, families: impl Iterator<Item = &'f Family>, left: usize) {
         let found = families.flat_map(|family| &family.found);
-        self.held = AtomicU64::new(found.flatten().map(bytes_of).sum());
-        self.tested = tested;
+        self.before = found.flatten().map(bytes_of).sum();
+        self.held = AtomicU64::new(self.before);
+        self.tested = AtomicU64::new(0);
+        self.left = left as u64;
     }
 
     /// Takes the p-values of one subgroup. Whether that is too much does not depend on the order: it is as soon
@@ -81,12 +83,13 @@ impl PValues {
     pub(super) fn take<'f>(&self, found: impl Iterator<Item = &'f Found>) -> Result<(), Error> {
         let bytes: u64 = found.map(bytes_of).sum();
         let held = self.held.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        let tested = self.tested.fetch_add(1, Ordering::Relaxed) + 1;
         if held <= self.budget.left() {
             return Ok(());
         }
-        // What these subgroups need says about what all of them do.
-        let (tested, of) = self.tested;
-        let all = (self.budget.left() + 1) as f64 * of as f64 / tested.max(1) as f64;
+        // What these subgroups take says about what all of them do.
+        let each = (held - self.before) as f64 / tested as f64;
+        let all = self.before as f64 + each * self.left.max(tested) as f64;
         self.budget.check(STAGE, all.ceil() as u64, REMEDY)
     }
 }

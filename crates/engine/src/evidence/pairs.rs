@@ -143,8 +143,7 @@ impl Testing<'_> {
             let done = round * AT_ONCE;
             watch.tell(Phase::Evidence, done as u64, passing.len() as u64)?;
             let kept = vec![family.kept; tests.len()];
-            let tested = (done + subgroups.len(), passing.len());
-            p_values.before(families.iter().chain([&family]), tested);
+            p_values.before(families.iter().chain([&family]), passing.len() - done);
             let found: Vec<Vec<(FoundPair, Found)>> = subgroups
                 .par_iter()
                 .map(|&subgroup| {

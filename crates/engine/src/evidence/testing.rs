@@ -68,8 +68,8 @@ pub fn test(
         .collect();
     for subgroups in audit.subgroups.chunks(at_once) {
         let kept: Vec<f64> = families.iter().map(|family| family.kept).collect();
-        let tested = families.first().map_or(0, |family| family.found.len()) + subgroups.len();
-        p_values.before(families.iter(), (tested, audit.subgroups.len()));
+        let tested = families.first().map_or(0, |family| family.found.len());
+        p_values.before(families.iter(), audit.subgroups.len() - tested);
         let found: Vec<Vec<Option<Found>>> = subgroups
             .par_iter()
             .map(|subgroup| {
