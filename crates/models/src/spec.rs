@@ -46,6 +46,12 @@ impl ModelSpec {
         }
     }
 
+    /// The file that the model lies in, if it lies in one.
+    pub fn file(&self) -> Option<&Path> {
+        let file = self.rest().filter(|_| self.is_file());
+        file.map(Path::new)
+    }
+
     /// What may name a file: all of it, or what comes after the format.
     fn rest(&self) -> Option<&str> {
         match self {

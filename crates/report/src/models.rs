@@ -163,9 +163,9 @@ impl ModelRow {
     fn cells(&self) -> [String; 7] {
         let loss = match self.at_a_loss_at_least > 0.0 {
             true => format!(
-                "{} (at least {})",
+                "{} ({})",
                 count(self.at_a_loss.round() as u64),
-                count(self.at_a_loss_at_least.floor() as u64)
+                words::at_least(self.at_a_loss_at_least)
             ),
             false => String::new(),
         };

@@ -118,8 +118,27 @@ fn beside(path: &Path) -> Option<(&Path, String)> {
         // Whoever is in the old folder would be in one that is gone.
         return None;
     }
-    let name = path.file_name()?.to_string_lossy();
-    Some((path.parent()?, format!("{}{name}-", files::PREFIX)))
+    let (name, parent) = (path.file_name()?.to_string_lossy(), path.parent()?);
+    if !are_of_one_disk(path, parent) {
+        // Nothing can be moved from there at once.
+        return None;
+    }
+    Some((parent, format!("{}{name}-", files::PREFIX)))
+}
+
+/// Whether a folder and the one that it lies in are on one disk; it may be where another is mounted.
+fn are_of_one_disk(path: &Path, parent: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let disk = |path: &Path| fs::metadata(path).map(|known| known.dev()).ok();
+        disk(path) == disk(parent)
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = (path, parent);
+        true
+    }
 }
 
 /// Locks a folder, again if another took its place meanwhile. Some file systems know no locks; results are

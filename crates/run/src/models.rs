@@ -14,7 +14,7 @@ use std::path::Path;
 
 use facts_models::ModelSpec;
 use facts_report::Record;
-use facts_report::models::{ModelRow, Models};
+use facts_report::models::{MODEL_FORMS, ModelRow, Models};
 use serde::Deserialize;
 
 use crate::config::{self, Config};
@@ -96,6 +96,14 @@ fn check_names(models: &[NamedModel]) -> Result<(), Failure> {
                 "`{name}` cannot be the name of a model, since its results go to a folder of that name; leave out /, \\, :, *, ?, quotes, <, >, |, a dot at the start and blanks at the ends"
             )));
         }
+        if MODEL_FORMS
+            .iter()
+            .any(|form| form.file.eq_ignore_ascii_case(name))
+        {
+            return Err(Failure::usage(format!(
+                "`{name}` cannot be the name of a model, since the summary of all models is written to a file of that name"
+            )));
+        }
         // Some file systems do not tell capitals from small letters.
         if !known.insert(name.to_lowercase()) {
             return Err(Failure::usage(format!(
@@ -109,9 +117,15 @@ fn check_names(models: &[NamedModel]) -> Result<(), Failure> {
 /// Refuses to write what several models have into one file.
 fn check_files(config: &Config, models: &[NamedModel]) -> Result<(), Failure> {
     let fitted = models.iter().filter(|model| model.is_train()).count();
-    let key = match (&config.report.profiles, &config.train.save) {
-        (Some(_), _) if models.len() > 1 => "report.profiles",
-        (_, Some(_)) if fitted > 1 => "train.save",
+    let several = models.len() > 1;
+    let key = match (
+        &config.report.profiles,
+        &config.model.answers,
+        &config.train.save,
+    ) {
+        (Some(_), _, _) if several => "report.profiles",
+        (_, Some(_), _) if several => "model.answers",
+        (_, _, Some(_)) if fitted > 1 => "train.save",
         _ => return Ok(()),
     };
     Err(Failure::usage(format!(
@@ -158,6 +172,7 @@ pub fn run_models<T>(
     check_files(config, &models)?;
     let count = models.len();
     let shared = for_each_of(config, count)?;
+    let alpha_of_all = alpha_of(config)?;
     let basis = Basis::new(&shared, table, listener)?;
     let mut taken = Taken::default();
     let mut made = Vec::with_capacity(count);
@@ -186,11 +201,10 @@ pub fn run_models<T>(
             |_, _, _| Ok(()),
         );
         let found = found.map(|(mut record, ())| {
-            if record.evidence.is_some() && count > 1 {
+            if let (Some(all), true, true) = (alpha_of_all, record.evidence.is_some(), count > 1) {
                 let alpha = record.alpha();
                 record.notes.push(format!(
-                    "one of {count} models audited together: α = {} over all of them is {alpha} for each",
-                    alpha * count as f64
+                    "one of {count} models audited together: α = {all} over all of them is {alpha} for each"
                 ));
             }
             record
@@ -249,7 +263,10 @@ mod tests {
             "{unknown}"
         );
         assert!(error("[[models]]\nname = \"a\"\n").contains("unknown field `models`"));
-        assert!(error("[[model]]\nname = \"../a\"\n").contains("cannot be the name of a model"));
+        for name in ["../a", "models.txt", "Models.json"] {
+            let error = error(&format!("[[model]]\nname = \"{name}\"\n"));
+            assert!(error.contains("cannot be the name of a model"), "{error}");
+        }
         let twice = error("[[model]]\nname = \"a\"\n[[model]]\nname = \"A\"\n");
         assert!(twice.contains("two models are called `A`"), "{twice}");
         assert!(error("[[model]]\nname = \"a\"\ncheck = \"c\"\n").contains("same for all models"));
@@ -264,6 +281,9 @@ mod tests {
         assert!(check_files(&config, &models[..1]).is_ok());
         let config = Config::parse("facts.toml", "[train]\nsave = \"m\"\n", &[]).unwrap();
         assert!(check_files(&config, &models).is_ok());
+        let config = Config::parse("facts.toml", "[model]\nanswers = \"a\"\n", &[]).unwrap();
+        let error = check_files(&config, &models).unwrap_err().to_string();
+        assert!(error.starts_with("`model.answers` names one file"));
     }
 
     #[test]

@@ -61,6 +61,10 @@ fn refuse_contradiction(config: &Config, people: &People<'_>) -> Result<(), Fail
     if named.all(|outcome| outcome.reads_as(&value.0)) {
         return Ok(());
     }
+    // A value that the label never has is told by whoever looks for it.
+    if !outcomes.iter().any(|outcome| outcome.reads_as(&value.0)) {
+        return Ok(());
+    }
     Err(Failure::usage(format!(
         "`model.favourable` says that `{}` is the yes, and `label.favourable` says `{}`; `{label}` has both values, so one of the two is wrong: take it out",
         class.0, value.0

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
 use crate::failure::Failure;
-use crate::files::Files;
+use crate::files::{self, Files};
 use crate::listener::Listener;
 
 /// The file in a folder of results that holds the audit itself.
@@ -36,6 +36,44 @@ pub fn whole(
         files.add(path, &bytes)?;
     }
     Ok(())
+}
+
+/// Fails if results cannot be written to a folder, or would take the place of something that no audit wrote: of
+/// what this audit reads (`inputs`: files, and folders of them), or of files that lie beside no saved audit.
+pub fn check_folder(folder: &Path, inputs: &[PathBuf]) -> Result<(), Failure> {
+    files::check_folder(folder)?;
+    let Ok(real) = folder.canonicalize() else {
+        return Ok(());
+    };
+    let names = || {
+        [AUDIT_FILE]
+            .into_iter()
+            .chain(FORMS.iter().map(|form| form.file))
+    };
+    for input in inputs.iter().filter_map(|input| input.canonicalize().ok()) {
+        if input == real {
+            return Err(Failure::usage(format!(
+                "{} holds the table, and the results would become parts of it; name another folder as `report.out`",
+                folder.display()
+            )));
+        }
+        if let Some(name) = names().find(|name| input == real.join(name)) {
+            return Err(Failure::usage(format!(
+                "{} is read by this audit, and a result of that name would take its place; name another folder as `report.out`",
+                folder.join(name).display()
+            )));
+        }
+    }
+    if real.join(AUDIT_FILE).exists() {
+        return Ok(());
+    }
+    match names().find(|name| real.join(name).exists()) {
+        Some(name) => Err(Failure::usage(format!(
+            "{} is there, and no audit that it was written with; a result of that name would take its place: name another folder as `report.out`, or move the file away",
+            folder.join(name).display()
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// A saved audit as it is written to [`AUDIT_FILE`].

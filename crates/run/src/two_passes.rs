@@ -4,6 +4,8 @@
 //! sees the bin or does not read the column, nobody needs the numbers themselves: a first pass counts them
 //! for the edges, and a second reads the rows with one number for each bin.
 
+use std::collections::BTreeSet;
+
 use facts_engine::population::{self, Edges, Kind, PlacedBins, Sampled, View};
 use facts_models::{ModelSpec, input_of};
 
@@ -24,13 +26,25 @@ pub(crate) fn candidates(config: &Config) -> Vec<String> {
     }
     let is_prepared = |name: &str| data.cut.contains_key(name) || data.replace.contains_key(name);
     let tells = config.model.spec.as_ref().is_some_and(ModelSpec::is_file);
-    let features = config.features.iter().chain(&config.overrides);
-    let features = features.filter(|(name, feature)| {
-        is_cut(feature)
+    // What a list says of a feature and what flags say of it go together.
+    let names = config.features.keys().chain(config.overrides.keys());
+    let names = names.filter(|name| {
+        let said = || {
+            config
+                .features
+                .get(*name)
+                .into_iter()
+                .chain(config.overrides.get(*name))
+        };
+        said().any(is_cut)
             && !is_prepared(name)
-            && (tells || feature.model_sees == Some(ModelSees::Label))
+            && (tells || said().any(|feature| feature.model_sees == Some(ModelSees::Label)))
     });
-    features.map(|(name, _)| name.clone()).collect()
+    names
+        .cloned()
+        .collect::<BTreeSet<_>>()
+        .into_iter()
+        .collect()
 }
 
 fn is_cut(feature: &Feature) -> bool {

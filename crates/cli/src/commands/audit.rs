@@ -4,11 +4,12 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use facts_engine::definitions;
+use facts_models::ModelSpec;
 use facts_report::text::{self, Palette};
 use facts_report::{Choice, HEADLINES, Record, Report, Showing, answer};
 use facts_run::{
-    Config, Failure, Listener, Reading, Table, expected, files, files::Files, outlook,
-    paper_and_own, run, saved,
+    Config, Failure, Listener, Reading, Table, expected, files::Files, outlook, paper_and_own, run,
+    saved,
 };
 use serde_json::json;
 
@@ -25,8 +26,15 @@ pub(crate) fn audit(args: AuditArgs, reporter: &Reporter) -> Result<ExitCode, Fa
     let paths = config.data.path.clone().ok_or_else(|| {
         Failure::usage("no table is named; give DATA, or data.path in the configuration")
     })?;
-    if let Some(folder) = config.report.out.as_ref().filter(|_| !results.dry_run) {
-        files::check_folder(folder)?;
+    let model = config.model.spec.as_ref().and_then(ModelSpec::file);
+    let inputs = [
+        paths.0.clone(),
+        model.map(Path::to_owned).into_iter().collect(),
+    ]
+    .concat();
+    let out = config.report.out.as_ref().filter(|_| !results.dry_run);
+    if let Some(folder) = out {
+        saved::check_folder(folder, &inputs)?;
     }
     if let Some(list) = &results.models {
         return audit_models::audit_models(&config, &paths.0, list, &results, reporter);

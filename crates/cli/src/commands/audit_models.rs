@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use facts_models::ModelSpec;
 use facts_report::models::{MODEL_FORMS, ModelRow, Models};
 use facts_report::{Choice, Record, Report};
 use facts_run::files::Files;
-use facts_run::{Config, Failure, FromCode, Listener, Reading, RowOrder, Table, models};
+use facts_run::{Config, Failure, FromCode, Listener, Reading, RowOrder, Table, models, saved};
 
 use super::audit::{publish, remove_answers, write};
 use crate::args::{Results, by_flags};
@@ -24,6 +25,17 @@ pub(super) fn audit_models(
 ) -> Result<ExitCode, Failure> {
     check_form(results.format.as_deref())?;
     let listed = models::read_list(list)?;
+    if let Some(out) = &config.report.out {
+        for model in &listed {
+            let file = model.model.spec.as_ref().and_then(ModelSpec::file);
+            let inputs = [
+                paths,
+                &file.map(Path::to_owned).into_iter().collect::<Vec<_>>(),
+            ]
+            .concat();
+            saved::check_folder(&out.join(&model.name), &inputs)?;
+        }
+    }
     let mut reading = Reading::needed(config);
     // What the models read is known one by one; the table is read once for all of them.
     reading.twice_for = None;
@@ -101,11 +113,13 @@ fn show(
     match results.format.as_deref() {
         None => {
             output::print_plain(&summary.text())?;
-            let next = match (out, summary.models.first()) {
+            let audited = summary.models.iter().find(|model| model.failure.is_none());
+            let next = match (out, audited) {
                 (Some(out), Some(first)) => {
                     format!("facts show {}", out.join(&first.name).display())
                 }
-                _ => "--out DIR saves each audit with its reports".to_owned(),
+                (Some(_), None) => "see why they failed, and audit them again".to_owned(),
+                (None, _) => "--out DIR saves each audit with its reports".to_owned(),
             };
             output::print_plain(&format!("\nNext: {next}\n"))?;
             reporter.note(&format!("{:.2} s in all", reporter.seconds()));

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use facts_report::text::Palette;
 use facts_report::{Choice, Report, answer};
 use facts_reproduce::tables::{ADULT, ADULT_CONFIG};
-use facts_run::{Config, Failure, Table, files, run};
+use facts_run::{Config, Failure, Table, files, run, saved};
 
 use super::audit::{print, show_next, write};
 use crate::args::DemoArgs;
@@ -24,7 +24,7 @@ pub(crate) fn demo(args: DemoArgs, reporter: &Reporter) -> Result<ExitCode, Fail
     let mut config = Config::parse("the demo's configuration", ADULT_CONFIG, &[])?;
     args.evidence.apply(&mut config);
     if let Some(folder) = &args.out {
-        files::check_folder(folder)?;
+        saved::check_folder(folder, &[])?;
     }
     let table = Table::embedded("adult.csv.gz", ADULT, &config.data)?;
     let record = run(&config, &table, reporter)?;

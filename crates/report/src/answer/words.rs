@@ -197,15 +197,23 @@ pub fn story(answered: &Answered<'_>, place: usize, story: &Story) -> String {
     };
     let worse = answered.people_of(story.worse_off);
     format!(
-        "Of {others} whose {}, {} would turn the answer for {} {} and {} {worse}: {} {worse} at a loss (at least {}).",
+        "Of {others} whose {}, {} would turn the answer for {} {} and {} {worse}: {} {worse} at a loss ({}).",
         predicate(audit, story),
         changes(audit, story),
         of_100(story.told[story.better_off]),
         answered.people_of(story.better_off),
         of_100(story.told[story.worse_off]),
         count(story.loss.people.round() as u64),
-        count(story.loss.at_least.floor().max(1.0) as u64),
+        at_least(story.loss.at_least),
     )
+}
+
+/// A lower bound of people above 0: `at least 494`.
+pub(crate) fn at_least(people: f64) -> String {
+    match people.floor() as u64 {
+        0 => "more than 0".to_owned(),
+        whole => format!("at least {}", count(whole)),
+    }
 }
 
 /// Who a story is about: `hours-per-week is FullTime and race is White`.
