@@ -7,6 +7,7 @@ use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Mutex};
 
 use facts_engine::definitions;
+use facts_engine::distribution::Subgroup;
 use facts_engine::evidence::Tests;
 use facts_report::views::{self, Places};
 use facts_report::{Column, Record, Report};
@@ -116,6 +117,8 @@ pub(crate) struct Desk<'a> {
     pub(crate) report: Report<'a>,
     /// Predicates as one reads them, by place.
     pub(crate) texts: Vec<String>,
+    /// How many people each has, by place: they lie close together here.
+    pub(crate) people: Vec<u64>,
     /// The places of subgroups, by their items.
     pub(crate) places: Places<'a>,
     /// Other definitions, the last asked for last.
@@ -133,6 +136,7 @@ impl<'a> Desk<'a> {
             record,
             report: Report::new(record)?,
             texts: (audit.subgroups.iter().map(|one| audit.text(&one.predicate))).collect(),
+            people: audit.subgroups.iter().map(Subgroup::people).collect(),
             places: Places::new(audit),
             others: Vec::new(),
             tested: Vec::new(),

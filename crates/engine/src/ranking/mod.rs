@@ -91,30 +91,37 @@ impl Ranking {
     /// chance is given its due. Raw scores put chance and ∞ first. Ranks stay what they are, and order
     /// those for which there is no bound.
     pub fn for_people(&self, definition: &dyn Definition, subgroups: &[Subgroup]) -> Self {
-        let mut bounds: Vec<(f64, &Ranked)> = self
-            .unfair()
-            .par_iter()
-            .map(|ranked| {
+        let order = self.order_for_people(definition, subgroups);
+        Self {
+            definition: self.definition.clone(),
+            title: self.title.clone(),
+            ranked: (order.iter().map(|&place| self.ranked[place].clone())).collect(),
+            worst_rank: self.worst_rank,
+            suppressed: self.suppressed.clone(),
+        }
+    }
+
+    /// The places of this ranking in [the order for people](Self::for_people).
+    pub fn order_for_people(
+        &self,
+        definition: &dyn Definition,
+        subgroups: &[Subgroup],
+    ) -> Vec<usize> {
+        let unfair = self.unfair().par_iter();
+        let mut bounds: Vec<(f64, usize)> = (unfair.enumerate())
+            .map(|(place, ranked)| {
                 let subgroup = &subgroups[ranked.subgroup];
                 let against = ranked.assessment.against.iter();
                 let worse_off: u64 = against.map(|&g| subgroup.members[g]).sum();
                 let gap = definition.gap_at_least(subgroup, Z_ONE_SIDED);
                 let bound = gap.map_or(f64::NEG_INFINITY, |gap| gap * worse_off as f64);
-                (bound, ranked)
+                (bound, place)
             })
             .collect();
         // Stable, so that ties stay in order of rank.
         bounds.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let fair = &self.ranked[bounds.len()..];
-        Self {
-            ranked: bounds
-                .iter()
-                .map(|(_, ranked)| *ranked)
-                .chain(fair)
-                .cloned()
-                .collect(),
-            ..self.clone()
-        }
+        let fair = bounds.len()..self.ranked.len();
+        bounds.iter().map(|&(_, place)| place).chain(fair).collect()
     }
 
     /// The first tenth of the unfair ones, rounded down but at least one; subgroups that share the

@@ -82,10 +82,9 @@ pub(crate) struct Answer {
 /// Every subgroup that the filters leave, as columns of numbers.
 #[derive(Default, Serialize)]
 struct Points {
-    subgroup: Vec<usize>,
     people: Vec<u64>,
     /// The score, as a negative number if the second of two groups is worse off; 0 if it is fair.
-    /// Null is infinite. Seven digits are enough to draw it; brushes are compared with the whole number.
+    /// Null is infinite. Four digits are enough to draw it; brushes are compared with the whole number.
     gap: Vec<Option<f32>>,
     /// The first of the worse-off groups; −1 if it is fair.
     against: Vec<i32>,
@@ -298,15 +297,26 @@ fn points<'r>(
     for ranked in ranked {
         let gap = signed(ranked, audit.groups.len());
         let first = ranked.assessment.against.first();
-        points.subgroup.push(ranked.subgroup);
-        points
-            .people
-            .push(audit.subgroups[ranked.subgroup].people());
-        points.gap.push(gap.is_finite().then_some(gap as f32));
+        points.people.push(desk.people[ranked.subgroup]);
+        points.gap.push(gap.is_finite().then(|| four_digits(gap)));
         points.against.push(first.map_or(-1, |&g| g as i32));
         points.passes.push(passes(ranked).map_or(-1, i8::from));
     }
     points
+}
+
+/// A number with as many digits as a plot can show: fewer to write, to send and to read.
+fn four_digits(number: f64) -> f32 {
+    if number == 0.0 {
+        return 0.0;
+    }
+    let unit = 10_f64.powi(number.abs().log10().floor() as i32 - 3);
+    // Divided by a power of ten where that is exact, so that the digits stay few.
+    let digits = (number / unit).round();
+    match unit < 1.0 {
+        true => (digits / (1.0 / unit).round()) as f32,
+        false => (digits * unit.round()) as f32,
+    }
 }
 
 /// Filters and sorts.
@@ -349,7 +359,7 @@ fn find(desk: &Desk<'_>, asked: &Asked, id: &str, alpha: f64) -> Result<Matching
     };
     let brushed = filtered.iter().copied().filter(|&place| {
         let ranked = &ranking.ranked[place];
-        let people = audit.subgroups[ranked.subgroup].people() as f64;
+        let people = desk.people[ranked.subgroup] as f64;
         within(asked.people, people) && within(asked.gap, signed(ranked, audit.groups.len()))
     });
     let brushed = brushed.collect();
@@ -384,7 +394,7 @@ fn sort(
     let by: &dyn Fn(usize, usize) -> Ordering = match asked.sort {
         Sort::Rank => &|a, b| a.cmp(&b),
         Sort::Members => &|a, b| {
-            let people = |place| audit.subgroups[subgroup(place)].people();
+            let people = |place| desk.people[subgroup(place)];
             people(a).cmp(&people(b))
         },
         Sort::Predicate => &|a, b| desk.texts[subgroup(a)].cmp(&desk.texts[subgroup(b)]),
@@ -392,12 +402,13 @@ fn sort(
         Sort::Value(_) => &|a, b| value(a).total_cmp(&value(b)),
         Sort::People => {
             let column = desk.known(id);
-            let order = column.map(|c| ranking.for_people(c.definition.as_ref(), &audit.subgroups));
-            let mut at = vec![usize::MAX; audit.subgroups.len()];
-            for (place, ranked) in order.iter().flat_map(|order| &order.ranked).enumerate() {
-                at[ranked.subgroup] = place;
+            let order =
+                column.map(|c| ranking.order_for_people(c.definition.as_ref(), &audit.subgroups));
+            let mut at = vec![usize::MAX; ranking.ranked.len()];
+            for (place, &ranked) in order.iter().flatten().enumerate() {
+                at[ranked] = place;
             }
-            places.sort_by_key(|&place| at[subgroup(place)]);
+            places.sort_by_key(|&place| at[place]);
             if asked.descending {
                 places.reverse();
             }
@@ -426,4 +437,24 @@ fn command(source: &Source, asked: &Asked, id: &str) -> Command {
         command = command.with("--order", "score");
     }
     command.with("--top", "25")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gaps_are_written_with_four_digits() {
+        let written = |number: f64| serde_json::to_string(&four_digits(number)).unwrap();
+        for (number, text) in [
+            (0.077_312_345, "0.07731"),
+            (-0.5, "-0.5"),
+            (12.345_678, "12.35"),
+            (98_765.4, "98770.0"),
+            (0.0, "0.0"),
+            (1.0 / 3.0, "0.3333"),
+        ] {
+            assert_eq!(written(number), text);
+        }
+    }
 }

@@ -146,7 +146,6 @@ export interface Row {
 }
 
 export interface Points {
-  subgroup: number[];
   people: number[];
   gap: (number | null)[];
   against: number[];

@@ -81,7 +81,9 @@ export function App({ all }: { all: View[] }) {
       <main id="main" tabIndex={-1} data-ready={shown ? "yes" : "no"}>
         <Working work={work} />
         <Asking error={session.error ?? error} asking={asking && !overview} />
-        {shown && all.find(({ name }) => name === view)?.show(shown)}
+        {shown && (all.find(({ name }) => name === view)?.show(shown) ?? (
+          <p>There is nothing at this address. Choose a view above.</p>
+        ))}
       </main>
     </>
   );

@@ -5,7 +5,8 @@ import { useState } from "preact/hooks";
 import type { Grid, Row } from "./api";
 import { href, kept, type Params } from "./address";
 
-export const count = (number: number) => number.toLocaleString("en");
+const whole = new Intl.NumberFormat("en");
+export const count = (number: number) => whole.format(number);
 
 export function Asking({ error, asking }: { error: string | null; asking: boolean }) {
   if (error !== null) return <p class="error" role="alert">{error}</p>;

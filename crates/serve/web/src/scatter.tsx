@@ -2,6 +2,7 @@
 
 import { useEffect, useRef } from "preact/hooks";
 import type { Points } from "./api";
+import { count } from "./parts";
 
 export interface Brush {
   people: [number, number];
@@ -118,7 +119,7 @@ export function Scatter({ points, brush, groups, onBrush }: {
       class="scatter"
       height={HEIGHT}
       role="img"
-      aria-label={`${points.subgroup.length} subgroups by people and gap. The fields beside it choose by numbers.`}
+      aria-label={`${points.people.length} subgroups by people and gap. The fields beside it choose by numbers.`}
       onPointerDown={start}
     />
   );
@@ -142,24 +143,58 @@ function paint(element: HTMLCanvasElement, points: Points, groups: string[]): Sc
   context.setTransform(density, 0, 0, density, 0, 0);
   const style = getComputedStyle(element);
   const colour = (name: string) => style.getPropertyValue(name).trim() || "#888";
-  context.clearRect(0, 0, width, HEIGHT);
-  axes(context, scaled, width, colour, groups);
   const faint = colour("--faint");
   const colours = groups.map((_, g) => colour(`--g${g % 6}`));
+  dots(context, points, scaled, [faint, ...colours], density);
+  context.globalCompositeOperation = "destination-over";
+  axes(context, scaled, width, colour, groups);
+  context.globalCompositeOperation = "source-over";
+  return scaled;
+}
+
+/** A dot for each subgroup on nothing. Written as pixels: a slider draws thousands of them many times a second. */
+function dots(context: CanvasRenderingContext2D, points: Points, scaled: Scale, colours: string[], density: number) {
+  const { width, height } = context.canvas;
+  const picture = context.createImageData(width, height);
+  const pixels = new Uint32Array(picture.data.buffer);
+  const paints = colours.map(pixel);
+  const size = Math.max(2, Math.round(2.4 * density));
   // What passes is drawn last, over the rest.
   for (const passing of [false, true]) {
-    points.people.forEach((people, place) => {
-      if ((points.passes[place] === 1) !== passing) return;
+    for (let place = 0; place < points.people.length; place += 1) {
+      const passes = points.passes[place];
+      if ((passes === 1) !== passing) continue;
       const against = points.against[place] ?? -1;
-      const gap = points.gap[place];
       const side = scaled.signed && against === 1 ? -scaled.most : scaled.most;
-      const x = scaled.x(people);
-      const y = scaled.y(gap ?? side);
-      context.fillStyle = against < 0 || points.passes[place] === 0 ? faint : (colours[against] ?? faint);
-      context.fillRect(x - 1.2, y - 1.2, 2.4, 2.4);
-    });
+      const left = Math.round(scaled.x(points.people[place] ?? 1) * density - size / 2);
+      const top = Math.round(scaled.y(points.gap[place] ?? side) * density - size / 2);
+      const paint = (against < 0 || passes === 0 ? paints[0] : paints[against + 1]) ?? 0;
+      if (left < 0 || left + size > width) continue;
+      const last = Math.min(height, top + size);
+      for (let y = Math.max(0, top); y < last; y += 1) {
+        for (let at = y * width + left; at < y * width + left + size; at += 1) pixels[at] = paint;
+      }
+    }
   }
-  return scaled;
+  context.putImageData(picture, 0, 0);
+}
+
+const known = new Map<string, number>();
+
+/** A colour as it lies in a picture. */
+function pixel(colour: string): number {
+  let value = known.get(colour);
+  if (value === undefined) {
+    const canvas = document.createElement("canvas");
+    canvas.width = canvas.height = 1;
+    const context = canvas.getContext("2d", { willReadFrequently: true });
+    if (!context) return 0xff888888;
+    context.fillStyle = colour;
+    context.fillRect(0, 0, 1, 1);
+    value = new Uint32Array(context.getImageData(0, 0, 1, 1).data.buffer)[0] ?? 0;
+    known.set(colour, value);
+  }
+  return value;
 }
 
 function axes(context: CanvasRenderingContext2D, scaled: Scale, width: number, colour: (name: string) => string, groups: string[]) {
@@ -178,7 +213,7 @@ function axes(context: CanvasRenderingContext2D, scaled: Scale, width: number, c
       context.moveTo(x, EDGE.top);
       context.lineTo(x, bottom);
       context.stroke();
-      context.fillText(people.toLocaleString("en"), x, bottom + 15);
+      context.fillText(count(people), x, bottom + 15);
     }
   }
   context.textAlign = "right";

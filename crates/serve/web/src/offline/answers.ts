@@ -153,7 +153,6 @@ function subgroups(audit: Audit, params: URLSearchParams): Subgroups {
 function points(audit: Audit, column: Column, subgroups: number[]): Points {
   const gaps = subgroups.map((s) => signed(audit, column, s));
   return {
-    subgroup: subgroups,
     people: subgroups.map((s) => audit.ranked.people[s] ?? 0),
     gap: gaps.map((gap) => (Number.isFinite(gap) ? gap : null)),
     against: subgroups.map((s) => audit.against(column, s)[0] ?? -1),

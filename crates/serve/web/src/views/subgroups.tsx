@@ -181,7 +181,7 @@ function List({ base, filters, answer, groups, params, asking }: {
   );
   const question = query(base, filters);
   useLayoutEffect(() => {
-    box.current?.scrollTo(0, 0);
+    if (box.current?.scrollTop) box.current.scrollTo(0, 0);
     setTop(0);
   }, [answer]);
   const seen = Math.ceil((box.current?.clientHeight ?? 480) / ROW) + 1;
