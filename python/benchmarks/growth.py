@@ -133,7 +133,10 @@ def table(costs: list[Cost]) -> str:
         size = cost.size
         counts = [size.rows, cost.distinct, size.columns, size.groups, cost.subgroups]
         cells = [f"{count:,}" for count in counts]
-        cells += [f"{cost.cpu:.2f}", f"{cost.peak:.0f}", f"{cost.duck:.2f}", f"{cost.cpu / cost.duck:.1f}"]
+        cells += [f"{cost.cpu:.2f}", f"{cost.peak:.0f}"]
+        # Below that, most of it is how much one start differs from another.
+        told = cost.duck >= 0.1
+        cells += [f"{cost.duck:.2f}", f"{cost.cpu / cost.duck:.1f}"] if told else ["under 0.1", "–"]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
