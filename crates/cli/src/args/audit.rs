@@ -78,8 +78,8 @@ pub(crate) struct AuditArgs {
     pub(crate) data: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) what: WhatArgs,
-    /// Audit each model of a list on this table: a TOML file with a [[model]] for each, which has a name and
-    /// keys of [model]; results go to --out/NAME, and a summary says which models are unfair
+    /// Audit each model of a list on this table: a TOML file with a `[[model]]` for each, which has a name
+    /// and keys of `[model]`; results go to --out/NAME, and a summary says which models are unfair
     #[arg(long, value_name = "FILE", conflicts_with_all = ["model", "person", "dry_run", "fail_over", "story", "stories", "subgroup", "tables", "wanted", "against", "top", "full", "passing"])]
     pub(crate) models: Option<PathBuf>,
     /// Only tell what the audit would be about, how many subgroups it would have, and how long it would take

@@ -141,7 +141,7 @@ struct InUse {
 
 impl InUse {
     /// Looks at what profiles have. Some columns keep all their values.
-    fn new(columns: &[Column], profiles: &Rows, keeps_all: impl Fn(usize) -> bool) -> Self {
+    fn new(columns: Vec<Column>, profiles: &Rows, keeps_all: impl Fn(usize) -> bool) -> Self {
         let all = columns.iter().enumerate();
         let mut used: Vec<Vec<bool>> = all
             .map(|(at, column)| vec![keeps_all(at); column.values().len()])
@@ -151,20 +151,19 @@ impl InUse {
                 used[code as usize] = true;
             }
         }
-        let compact = |(column, used): (&Column, Vec<bool>)| {
+        let compact = |(column, used): (Column, Vec<bool>)| {
             if !used.contains(&false) {
                 let all = (0..used.len() as u32).map(Some);
-                return (column.clone(), all.collect::<Vec<_>>());
+                return (column, all.collect::<Vec<_>>());
             }
             // In the same order, so that profiles keep theirs.
-            let mut kept = Column::empty_like(column);
-            let codes = (0..)
-                .zip(used)
-                .map(|(code, used)| used.then(|| kept.take(column, code)));
+            let mut kept = Column::empty_like(&column);
+            let codes = (0..).zip(used);
+            let codes = codes.map(|(code, used)| used.then(|| kept.take(&column, code)));
             let of_code = codes.collect();
             (kept, of_code)
         };
-        let (columns, of_code) = columns.iter().zip(used).map(compact).unzip();
+        let (columns, of_code) = columns.into_iter().zip(used).map(compact).unzip();
         Self { columns, of_code }
     }
 
@@ -554,7 +553,7 @@ impl Reading {
             self.columns[position] = labels;
         }
         let keeps_all = |column| relabelled.iter().any(|&(_, position)| position == column);
-        let in_use = InUse::new(&self.columns, &profiles, keeps_all);
+        let in_use = InUse::new(self.columns, &profiles, keeps_all);
         let typical = (0..features.len())
             .map(|f| {
                 if relabelled.binary_search_by_key(&f, |&(f, _)| f).is_ok() {
