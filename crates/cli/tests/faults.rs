@@ -59,6 +59,15 @@ fn without_memory_nothing_is_half_written() {
             .output()
             .unwrap()
     };
+    // With less than the program itself takes, the system ends it before it can say anything.
+    let starts = |kib: u64| {
+        let command = format!(
+            "ulimit -c 0; ulimit -v {kib} && exec '{}' --version",
+            env!("CARGO_BIN_EXE_facts")
+        );
+        let started = Command::new("sh").args(["-c", &command]).output().unwrap();
+        started.status.success()
+    };
     let first = audit(None, "0.05");
     assert!(first.status.success(), "{}", said(&first));
     let old = contents(&out);
@@ -76,7 +85,7 @@ fn without_memory_nothing_is_half_written() {
         } else {
             refused += 1;
             assert!(
-                !said(&output).trim().is_empty(),
+                !said(&output).trim().is_empty() || !starts(mib << 10),
                 "{mib} MiB: ended without a word"
             );
             assert_eq!(new, old, "{mib} MiB: {}", said(&output));

@@ -68,10 +68,10 @@ pub fn check_folder(folder: &Path, inputs: &[PathBuf]) -> Result<(), Failure> {
         return Ok(());
     }
     match names().find(|name| real.join(name).exists()) {
-        Some(name) => Err(Failure::usage(format!(
-            "{} is there, and no audit that it was written with; a result of that name would take its place: name another folder as `report.out`, or move the file away",
-            folder.join(name).display()
-        ))),
+        Some(name) => Err(Failure::output(
+            folder.join(name).display(),
+            "it is there, and no audit that it was written with; a result of that name would take its place: name another folder as `report.out`, or move it away",
+        )),
         None => Ok(()),
     }
 }
