@@ -335,6 +335,16 @@ fn it_ends_when_it_is_told_to() {
     let mut server = server();
     let idle = server.connect();
     server.end();
-    assert!(std::net::TcpStream::connect(server.address).is_err());
+    // Its port is free for others, such as a server of another test; it answers nobody who has its token.
+    let asked = std::net::TcpStream::connect(server.address).and_then(|mut stream| {
+        stream.set_read_timeout(Some(Duration::from_secs(2)))?;
+        let (host, token) = (server.address, &server.token);
+        let head = format!("Host: {host}\r\nAuthorization: Bearer {token}\r\n");
+        stream.write_all(format!("GET /api/session HTTP/1.1\r\n{head}\r\n").as_bytes())?;
+        let mut answer = [0; 12];
+        stream.read_exact(&mut answer)?;
+        Ok(answer)
+    });
+    assert!(!asked.is_ok_and(|answer| answer == *b"HTTP/1.1 200"));
     drop(idle);
 }

@@ -21,6 +21,9 @@ use super::wire::{Encoder, Output, Wire, read_answers};
 
 /// How long a program may take to end after its input has ended.
 const GRACE: Duration = Duration::from_millis(500);
+
+/// How long an answer too many is waited for, once a program: one that writes two at a time has it there by then.
+const ONE_TOO_MANY: Duration = Duration::from_millis(50);
 /// How much of what a program says on standard error is kept: the last lines, each cut.
 const KEPT_LINES: usize = 20;
 const KEPT_LINE_BYTES: usize = 400;
@@ -46,6 +49,8 @@ pub(super) struct Worker {
     asked: Arc<AtomicUsize>,
     said: Arc<Mutex<VecDeque<String>>>,
     listener: Option<JoinHandle<()>>,
+    /// Whether it has answered a batch.
+    has_answered: bool,
 }
 
 impl Worker {
@@ -108,6 +113,7 @@ impl Worker {
             asked,
             said,
             listener,
+            has_answered: false,
         })
     }
 
@@ -127,12 +133,7 @@ impl Worker {
         let asked = rows.num_rows();
         match self.answers.try_recv() {
             Err(mpsc::TryRecvError::Empty) => {}
-            Ok(Output::Answer(answer)) => {
-                return Err(self.misbehaved(&format!(
-                    "it wrote {} answers that nobody had asked for; write one record batch (or, in CSV, one empty line) for each batch that is read",
-                    answer.len()
-                )));
-            }
+            Ok(Output::Answer(answer)) => return Err(self.unasked(answer.len())),
             Ok(Output::Nonsense(why)) => return Err(self.misbehaved(&why)),
             Ok(Output::Ended) | Err(mpsc::TryRecvError::Disconnected) => {
                 return Err(self.ended());
@@ -146,9 +147,11 @@ impl Worker {
             let _ = input.send(bytes);
         }
         match self.answers.recv_timeout(timeout) {
-            Ok(Output::Answer(answer)) => ModelError::check_rows(asked, answer.len())
-                .map(|()| answer)
-                .map_err(Failure::Failed),
+            Ok(Output::Answer(answer)) => {
+                ModelError::check_rows(asked, answer.len()).map_err(Failure::Failed)?;
+                self.look_for_more()?;
+                Ok(answer)
+            }
             Ok(Output::Nonsense(why)) => Err(self.misbehaved(&why)),
             Ok(Output::Ended) | Err(RecvTimeoutError::Disconnected) => Err(self.ended()),
             Err(RecvTimeoutError::Timeout) => {
@@ -159,6 +162,25 @@ impl Worker {
                 )))
             }
         }
+    }
+
+    /// After the first answer, waits a moment for one too many: it would be taken for that of the next batch.
+    fn look_for_more(&mut self) -> Result<(), Failure> {
+        if std::mem::replace(&mut self.has_answered, true) {
+            return Ok(());
+        }
+        match self.answers.recv_timeout(ONE_TOO_MANY) {
+            Ok(Output::Answer(answer)) => Err(self.unasked(answer.len())),
+            Ok(Output::Nonsense(why)) => Err(self.misbehaved(&why)),
+            // Whoever asks again hears that it has ended.
+            Ok(Output::Ended) | Err(_) => Ok(()),
+        }
+    }
+
+    fn unasked(&mut self, answers: usize) -> Failure {
+        self.misbehaved(&format!(
+            "it wrote {answers} answers that nobody had asked for; write one record batch (or, in CSV, one empty line) for each batch that is read"
+        ))
     }
 
     fn misbehaved(&mut self, why: &str) -> Failure {
