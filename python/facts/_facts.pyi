@@ -12,9 +12,11 @@ __all__ = [
     "HEADLINES",
     "KEYWORDS",
     "Labels",
+    "Summary",
     "Table",
     "__version__",
     "audit",
+    "audit_models",
     "bin_names",
     "explain_config",
     "load",
@@ -121,6 +123,7 @@ class Audit:
     ]: ...
     def reached_in_order(self, subgroup: int, group: int, order: Sequence[int]) -> list[int]: ...
 
+@final
 class Summary:
     def text(self) -> str: ...
     def sheet(self) -> Batch: ...

@@ -48,7 +48,7 @@ def test_unfair_models_come_first_and_one_that_fails_loses_nothing(people: pd.Da
     audits = facts.audit_models(models, people, **SETTINGS)
     assert list(audits) == ["unfair", "fair"]
     assert str(audits).startswith("Unfair: 1 of 3 models.")
-    assert audits["unfair"].verdict.against == ["Female"]
+    assert audits["unfair"].verdict.words == "Unfair, against Female"
     assert isinstance(audits.failures["broken"], ModelError)
     assert isinstance(audits.failures["broken"].__cause__, ZeroDivisionError)
     with pytest.raises(ModelError, match="the model is broken"):
@@ -60,7 +60,7 @@ def test_unfair_models_come_first_and_one_that_fails_loses_nothing(people: pd.Da
     assert "the model is broken" in summary.failure[2]
 
     audits.save(tmp_path)
-    assert facts.load(tmp_path / "unfair").verdict.against == ["Female"]
+    assert facts.load(tmp_path / "unfair").verdict.words == "Unfair, against Female"
     assert (tmp_path / "models.csv").read_text().startswith("name,model,verdict,against,p,")
     assert not (tmp_path / "broken").exists()
 
