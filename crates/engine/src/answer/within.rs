@@ -1,7 +1,7 @@
 //! Fair within δ: how wide the gap of each subgroup is at most, as far as its people can tell.
 //!
 //! For one subgroup the gap is the widest between the shares of any two groups that have a way, within any
-//! cost. Its upper bound is the greatest of Newcombe's upper bounds over all pairs and costs. That needs no
+//! cost. Its upper bound is the greatest of the bounds of [`Apart`] over all pairs and costs. That needs no
 //! correction: wherever the true gap is widest, the bound there misses it with probability α at most, and
 //! the greatest of all bounds is no less than that one. (So it is with two one-sided tests, and any other
 //! test of whether all of several things hold.) That the bounds of all subgroups hold together does need
@@ -12,9 +12,12 @@ use serde::Serialize;
 
 use super::Compared;
 use crate::audit::Audit;
-use crate::chance::normal;
+use crate::chance::{Apart, Counted};
 use crate::distribution::{Share, Subgroup, Viewpoint};
 use crate::evidence::Evidence;
+
+/// By how many standard deviations a gap is widened to see which bound is likely to be the greatest.
+const LIKELY: f64 = 4.0;
 
 /// How the groups of one subgroup compare, and how wide their gap is at most.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -66,40 +69,64 @@ impl SubgroupGap {
         self.bound <= delta
     }
 
-    fn new(subgroup: &Subgroup, alpha: f64, z_alone: f64, z_together: f64) -> Option<Self> {
+    fn new(subgroup: &Subgroup, alpha: f64, alone: Apart, together: Apart) -> Option<Self> {
         let groups = subgroup.groups();
         let open = (0..groups).map(|g| subgroup.ecd_at_any_cost(Viewpoint::Micro, g));
         let shares: Vec<Share> = open.collect::<Option<_>>()?;
         let open = Compared::at(&shares, alpha)?;
-        let (mut bound_alone, mut bound) = (0.0_f64, 0.0_f64);
+        let mut gaps = Vec::new();
         for levels in 1..=subgroup.cost_levels.len() {
             let share = |g| subgroup.ecd(Viewpoint::Micro, g, levels);
             let shares: Vec<Share> = (0..groups).map(share).collect::<Option<_>>()?;
             for (a, one) in shares.iter().enumerate() {
-                for (_, other) in shares.iter().enumerate().filter(|&(b, _)| b != a) {
-                    bound_alone = bound_alone.max(one.difference(*other, z_alone).1);
-                    bound = bound.max(one.difference(*other, z_together).1);
-                }
+                let others = shares.iter().enumerate().filter(|&(b, _)| b != a);
+                gaps.extend(others.map(|(_, other)| (*one, *other)));
             }
         }
+        let bound_alone = widest(&gaps, alone);
         Some(Self {
             worst: shares[open.worst],
             best: shares[open.best],
             open,
             bound_alone,
-            bound,
+            bound: widest(&gaps, together).max(bound_alone),
         })
     }
+}
+
+/// The greatest bound of any of these gaps: the likeliest first, so that most others need not be worked out.
+fn widest(gaps: &[(Share, Share)], apart: Apart) -> f64 {
+    let counted = |share: Share| Counted {
+        part: share.part,
+        whole: share.whole,
+    };
+    let mut gaps: Vec<(Counted, Counted, f64)> = (gaps.iter())
+        .map(|&(one, other)| {
+            (
+                counted(one),
+                counted(other),
+                one.difference(other, LIKELY).1,
+            )
+        })
+        .collect();
+    gaps.sort_by(|a, b| b.2.total_cmp(&a.2));
+    gaps.dedup_by_key(|gap| (gap.0, gap.1));
+    gaps.into_iter().fold(0.0, |widest, (one, other, _)| {
+        if apart.is_surely_less(one, other, widest) {
+            widest
+        } else {
+            widest.max(apart.at_most(one, other))
+        }
+    })
 }
 
 /// The gap of each subgroup, in their order; none where a count is suppressed.
 pub fn subgroup_gaps(audit: &Audit, alpha: f64) -> Vec<Option<SubgroupGap>> {
     let all = audit.subgroups.len().max(1);
-    let z_alone = -normal::quantile(alpha);
-    let z_together = -normal::quantile(alpha / all as f64);
+    let (alone, together) = (Apart::at(alpha), Apart::at(alpha / all as f64));
     let subgroups = audit.subgroups.par_iter();
     subgroups
-        .map(|subgroup| SubgroupGap::new(subgroup, alpha, z_alone, z_together))
+        .map(|subgroup| SubgroupGap::new(subgroup, alpha, alone, together))
         .collect()
 }
 

@@ -27,6 +27,50 @@ pub(crate) fn ln_probability(k: u64, n: u64, p: f64) -> f64 {
         - deviance(no, all * q)
 }
 
+/// The logarithm of the probability of `k` or more of `n`, each with probability p, for a p of at most k/n; and
+/// how fast it rises with the logarithm of p. It is concave in both.
+pub(crate) fn ln_at_least(k: u64, n: u64, p: f64) -> (f64, f64) {
+    let ratio = at_least_over_first(k, n, p);
+    (ln_probability(k, n, p) + ratio.ln(), k as f64 / ratio)
+}
+
+/// The probability of `k` or more over that of `k`, for a p of at most k/n: the terms fall.
+fn at_least_over_first(k: u64, n: u64, p: f64) -> f64 {
+    let odds = p / (1.0 - p);
+    let mut term = 1.0;
+    let terms = (k..n).map(|j| {
+        term *= (n - j) as f64 / (j + 1) as f64 * odds;
+        term
+    });
+    series(1.0, terms)
+}
+
+/// The share at which `k` or more of `n` would be seen with a probability of which this is the logarithm,
+/// no more than what k/n itself gives it; 0 where k is.
+pub(crate) fn least_share(k: u64, n: u64, ln_level: f64) -> f64 {
+    if k == 0 {
+        return 0.0;
+    }
+    climb((k as f64 / n as f64).ln(), ln_level, |p| {
+        ln_at_least(k, n, p)
+    })
+}
+
+/// Where a logarithm, concave in that of p, is at a level. Newton's first step lands below the solution, wherever
+/// it starts, and the others climb to it.
+pub(super) fn climb(start: f64, level: f64, of: impl Fn(f64) -> (f64, f64)) -> f64 {
+    let mut ln = start;
+    for _ in 0..100 {
+        let (value, slope) = of(ln.exp());
+        let step = (value - level) / slope;
+        ln -= step;
+        if step.abs() < 1e-15 * ln.abs().max(1.0) {
+            break;
+        }
+    }
+    ln.exp()
+}
+
 /// The logarithm of the probability that `k` of the `taken` are among the `marked`, when `taken` of
 /// `all` are taken at random.
 pub(crate) fn ln_hypergeometric(k: u64, marked: u64, taken: u64, all: u64) -> f64 {

@@ -6,6 +6,7 @@ mod hypergeometric;
 pub(crate) mod normal;
 mod sampling;
 mod stream;
+mod two_shares;
 
 /// The sum of a series whose terms fall, up to the first that adds nothing.
 pub(crate) fn series(first: f64, terms: impl Iterator<Item = f64>) -> f64 {
@@ -23,3 +24,4 @@ pub(crate) fn series(first: f64, terms: impl Iterator<Item = f64>) -> f64 {
 pub(crate) use self::hypergeometric::{Factorials, Fisher, Hypergeometric, UNHEARD_OF, UNLIKELY};
 pub(crate) use self::sampling::{Resampler, draw_hypergeometric, sample_without_replacement};
 pub(crate) use self::stream::Stream;
+pub(crate) use self::two_shares::{Apart, Counted};

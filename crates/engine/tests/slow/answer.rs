@@ -99,6 +99,52 @@ pub fn gap_at_least(better: Share, worse: Share, z: f64) -> f64 {
     better.value() - worse.value() - (below * below + above * above).sqrt()
 }
 
+/// Whether two shares could lie so far apart and show this: whether the product of both p-values, of so few or
+/// fewer and of so many or more, is anywhere more than it is with probability α when they do.
+pub fn could_lie_apart(more: Share, less: Share, apart: f64, alpha: f64) -> bool {
+    // k·(1 − ln k) = α, by halves.
+    let (mut low, mut high) = (0.0_f64, 1.0_f64);
+    for _ in 0..200 {
+        let middle = (low + high) / 2.0;
+        if middle * (1.0 - middle.ln()) < alpha {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    let least = high.ln();
+    if apart > 1.0 {
+        return false;
+    }
+    let likely = |p: f64| {
+        at_least(more.members - more.flipped, more.members, 1.0 - p).ln()
+            + at_least(less.flipped, less.members, p - apart).ln()
+    };
+    // Concave in p: by thirds.
+    let (mut from, mut to) = (apart.max(0.0), 1.0_f64.min(1.0 + apart));
+    for _ in 0..60 {
+        let (one, other) = (from + (to - from) / 3.0, to - (to - from) / 3.0);
+        if likely(one) < likely(other) {
+            from = one;
+        } else {
+            to = other;
+        }
+    }
+    likely(from).max(likely(to)) >= least
+}
+
+/// How likely so many or more are, each with probability p.
+fn at_least(least: u64, all: u64, p: f64) -> f64 {
+    let (mut sum, mut ways) = (0.0, 1.0_f64);
+    for k in 0..=all {
+        if k >= least {
+            sum += ways * p.powi(k as i32) * (1.0 - p).powi((all - k) as i32);
+        }
+        ways *= (all - k) as f64 / (k + 1) as f64;
+    }
+    sum
+}
+
 /// Of the refused of a group, the share that has a way of at most this cost.
 pub fn open(ways: &[(f64, u64)], refused: u64, cost: f64) -> Share {
     let within = ways.iter().filter(|(way, _)| *way <= cost + SLACK);

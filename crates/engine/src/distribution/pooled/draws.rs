@@ -5,7 +5,7 @@
 //! each such draw adds at least 1 to the right side (Chernoff). The t and z for which that is smallest
 //! are the saddle point, from which the tail itself follows nearly (Lugannani and Rice's formula for
 //! conditional tails, as Skovgaard has it): the bound is often a hundred times too large, this a few
-//! percent off, and at worst about twice too small or three times too large. Where few are drawn, sums
+//! percent off. On few people it can be several times too large, the more so the farther out. Where few are drawn, sums
 //! that lie on a grid are taken as such, and the very last one is counted; where there are few ways to
 //! draw at all, all of them are.
 

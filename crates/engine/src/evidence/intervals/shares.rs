@@ -1,7 +1,7 @@
 //! Intervals for a share of which the counts are known: so many members of so many.
 
 use super::Interval;
-use crate::chance::{binomial, series};
+use crate::chance::binomial;
 
 /// Clopper and Pearson's interval for a share at 1 − α: however large the true share is, the
 /// interval holds it with at least that probability. Of nobody nothing is known: 0 to 1.
@@ -9,42 +9,9 @@ use crate::chance::{binomial, series};
 /// α lies strictly between 0 and 1, and `part` is at most `whole`.
 pub fn clopper_pearson(part: u64, whole: u64, alpha: f64) -> Interval {
     Interval {
-        low: lower_end(part, whole, alpha),
-        high: 1.0 - lower_end(whole - part, whole, alpha),
+        low: binomial::least_share(part, whole, (alpha / 2.0).ln()),
+        high: 1.0 - binomial::least_share(whole - part, whole, (alpha / 2.0).ln()),
     }
-}
-
-/// The share at which `part` or more would be seen with probability α/2.
-fn lower_end(part: u64, whole: u64, alpha: f64) -> f64 {
-    if part == 0 {
-        return 0.0;
-    }
-    let wanted = (alpha / 2.0).ln();
-    // In the logarithm of the share, the logarithm of the tail is concave: Newton's first step from
-    // above lands below the solution, and the others climb to it.
-    let mut ln = (part as f64 / whole as f64).ln();
-    for _ in 0..100 {
-        let p = ln.exp();
-        let ratio = tail_over_first(part, whole, p);
-        let tail = binomial::ln_probability(part, whole, p) + ratio.ln();
-        let step = (tail - wanted) * ratio / part as f64;
-        ln -= step;
-        if step.abs() < 1e-15 * ln.abs().max(1.0) {
-            break;
-        }
-    }
-    ln.exp()
-}
-
-/// The probability of `k` or more over that of `k`, for a share p of at most k/n: the terms fall.
-fn tail_over_first(k: u64, n: u64, p: f64) -> f64 {
-    let odds = p / (1.0 - p);
-    let mut term = 1.0;
-    let terms = (k..n).map(|j| {
-        term *= (n - j) as f64 / (j + 1) as f64 * odds;
-        term
-    });
-    series(1.0, terms)
 }
 
 #[cfg(test)]
