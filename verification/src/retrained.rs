@@ -22,6 +22,9 @@ use rayon::prelude::*;
 
 use crate::simulation::{ALPHA, AREAS, Draw, JOBS, TRAININGS};
 
+/// From 0 to so much less one.
+const LUCK: usize = 100;
+
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// Weights of a model: a constant, areas, jobs, trainings, luck.
@@ -38,6 +41,9 @@ pub enum Model {
     Fitted(Box<[f64; WEIGHTS]>),
     /// The rule with an error of its own for each distinct person: a learner that follows each example.
     Overfitted(u64),
+    /// The rule, but each luck counts as another, which counts as it. As good for everybody there can be, in every
+    /// respect, while most people are answered otherwise.
+    Swapped(Box<[i32; LUCK]>),
 }
 
 /// One person.
@@ -56,7 +62,7 @@ impl Person {
             area: draw.below(4) as usize,
             job: draw.below(4) as usize,
             training: draw.below(3) as usize,
-            luck: draw.below(100) as i32,
+            luck: draw.below(LUCK as u64) as i32,
             second: draw.below(100) < 40,
         }
     }
@@ -106,6 +112,19 @@ impl Model {
         Self::Fitted(weights)
     }
 
+    /// Luck swapped in pairs that are drawn by lot.
+    pub fn swapped(seed: u64) -> Self {
+        let mut draw = Draw(seed ^ 0x5a4b);
+        let mut left: Vec<i32> = (0..LUCK as i32).collect();
+        let mut luck = Box::new([0; LUCK]);
+        while let Some(one) = left.pop() {
+            let other = left.swap_remove(draw.below(left.len() as u64) as usize);
+            luck[one as usize] = other;
+            luck[other as usize] = one;
+        }
+        Self::Swapped(luck)
+    }
+
     fn says_yes(&self, person: Person) -> bool {
         match self {
             Self::Rule => person.merit() >= 0.0,
@@ -119,6 +138,10 @@ impl Model {
                 Person { luck, ..person }.merit() >= 0.0
             }
             Self::Fitted(weights) => score(weights, &person.inputs()) >= 0.0,
+            Self::Swapped(luck) => {
+                let luck = luck[person.luck as usize];
+                Person { luck, ..person }.merit() >= 0.0
+            }
             Self::Overfitted(seed) => {
                 let cell = ((person.area * 4 + person.job) * 3 + person.training) * 100;
                 let cell = (cell as u64 + person.luck as u64) * 2 + u64::from(person.second);
@@ -198,10 +221,10 @@ fn people(number: usize, seed: u64) -> Result<Population, Failure> {
 /// Everybody there can be, as often as they are likely.
 fn everybody() -> Result<Population, Failure> {
     let mut people = Vec::new();
-    for cell in 0..4 * 4 * 3 * 100 * 2_usize {
+    for cell in 0..4 * 4 * 3 * LUCK * 2 {
         people.push(Person {
             second: cell % 2 == 1,
-            luck: (cell / 2 % 100) as i32,
+            luck: (cell / 2 % LUCK) as i32,
             training: cell / 200 % 3,
             job: cell / 600 % 4,
             area: cell / 2400,
@@ -268,6 +291,8 @@ pub enum Models {
     Fitted(usize),
     /// Learners that follow each example, each in its own way.
     Overfitted,
+    /// The rule, then one that is as good for everybody there can be, but answers most people otherwise.
+    Swapped,
     /// The rule, then the planted one.
     Planted(i32),
 }
@@ -279,8 +304,9 @@ impl Models {
             Self::Same => Model::Rule,
             Self::Fitted(people) => Model::fitted(people, own),
             Self::Overfitted => Model::Overfitted(own),
+            Self::Swapped if later => Model::swapped(own),
             Self::Planted(luck) if later => Model::Planted(luck),
-            Self::Planted(_) => Model::Rule,
+            Self::Swapped | Self::Planted(_) => Model::Rule,
         }
     }
 }

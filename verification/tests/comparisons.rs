@@ -17,6 +17,16 @@ fn other_people_are_no_change() {
     assert!(found.alarms <= MOST, "{found:?}");
 }
 
+/// Most people are answered otherwise, and yet nothing has changed for everybody there can be.
+#[test]
+fn other_answers_for_the_same_people_are_no_change() {
+    for way in [Way::Samples, Way::SamePeople] {
+        let found = pairs(way, Models::Swapped, PEOPLE, 100).unwrap();
+        assert!(found.alarms <= MOST, "{way:?}: {found:?}");
+        assert_eq!(found.alarms, found.wrong, "{way:?}");
+    }
+}
+
 /// Two trainings of one recipe differ a little. What is said of that is true.
 #[test]
 fn what_is_said_of_two_trainings_is_true() {
