@@ -206,7 +206,8 @@ def audit(
             people (:meth:`Audit.compare`). They are never saved.
 
     Returns:
-        What was found. It holds counts only, nothing about a single person, unless ``keep_people``.
+        What was found: counts and no rows, unless ``keep_people``. A count, the name of a level or an extreme
+        number can still be about one person, unless ``suppress_below`` says otherwise.
 
     Raises:
         UsageError: What was asked for cannot be done.
