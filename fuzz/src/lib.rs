@@ -6,6 +6,7 @@
 //! everything in `regressions/`: inputs that once brought a reader down.
 
 mod mutate;
+mod packs;
 mod targets;
 
 use std::path::{Path, PathBuf};

@@ -14,7 +14,10 @@ use facts_report::answer::first_screen;
 use facts_report::text::Palette;
 use facts_report::{Conditions, FORMS, Record, Report, Showing};
 use facts_run::config::Data;
+use facts_run::models::read_list;
 use facts_run::{Config, RowOrder, Table, saved};
+
+use crate::packs::pack;
 
 /// A reader, and how to have it read.
 #[derive(Clone, Copy, Debug)]
@@ -95,7 +98,20 @@ pub const TARGETS: &[Target] = &[
         name: "check",
         read: check,
     },
+    Target {
+        name: "pack",
+        read: pack,
+    },
+    Target {
+        name: "models",
+        read: models,
+    },
 ];
+
+/// Reads a list of models, whose files are not opened.
+fn models(bytes: &[u8]) -> bool {
+    read_list(&scratch("models.toml", bytes)).is_ok()
+}
 
 /// The most that a message of an Arrow stream may hold here.
 const MESSAGE_LIMIT: u64 = 1 << 24;
