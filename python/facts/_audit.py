@@ -7,7 +7,7 @@ import operator
 import os
 import sys
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import SimpleNamespace
@@ -113,7 +113,8 @@ def audit(
         X: The people, one a row: a pandas or polars DataFrame, a polars LazyFrame (which is
             collected), a pyarrow Table, or anything that speaks the Arrow PyCapsule interface. An Ibis
             table or a PySpark DataFrame is grouped where it lies: only its distinct rows and their
-            counts come here. ``select()`` the columns that matter first.
+            counts come here. ``select()`` the columns that matter first, unless ``features`` is a list
+            and the model tells which columns it reads.
         protected: The column whose values are the groups that are compared; several columns are
             crossed. A Series or an array holds the values themselves, one a row, for a table without
             them; the model does not see them. A mapping gives options, such as
@@ -268,15 +269,14 @@ class Asked:
     rules: dict[str, Any]
 
 
-def _asked(model: Any, X: Any, protected: Any, options: Mapping[str, Any]) -> Asked:
-    """What ``options`` say of the audit of a model."""
-    said = SimpleNamespace(**{**dict.fromkeys(OPTIONS), "evidence": True, **options})
+def _asked(model: Any, X: Any, protected: Any, options: Mapping[str, Any], among: Sequence[Any] | None = None) -> Asked:
+    """What ``options`` say of the audit of a model, and of those that are audited with it."""
+    said, among = _said(options), [model] if among is None else among
     added = set[str]()
-    counted = isinstance(X, _frames.Frame)
-    if counted or _engines.is_table(X):
+    if isinstance(X, _frames.Frame) or _engines.is_table(X):
         if _frames.is_column(protected):
             raise UsageError("X lies in an engine: protected must name one of its columns")
-        frame = X if counted else _frames.counted(X)
+        frame = X if isinstance(X, _frames.Frame) else _frames.counted(X, _left(among, X, protected, options))
     else:
         X = _frames.native(X)
         if _frames.is_column(protected):
@@ -284,8 +284,45 @@ def _asked(model: Any, X: Any, protected: Any, options: Mapping[str, Any]) -> As
             added = {protected} if is_new else added
         frame = _frames.frame(X)
     is_string = isinstance(model, str) or model is None
-    if is_string and said.model_columns is not None:
-        raise UsageError("model_columns is for models in Python; config={'model': {'order': …}} is for files")
+    made = _configured(model, frame, protected, said, _read(among, said))
+    of_model = made.config.get("model", {})
+    ask = None
+    if not is_string:
+        frame.seen = _models.columns(model, frame, said.model_columns, hidden(made.config) | added)
+        threshold = of_model.get("threshold") if said.threshold is None else said.threshold
+        ask = (
+            _models.asker(model, frame, threshold, of_model.get("favourable")),
+            _models.describe(model, threshold),
+            frame.seen,
+        )
+    costs, rules = (
+        {name: of_levels(f, _known(frame, name), _has_missing(frame, name)) for name, f in given.items()}
+        for given in (made.costs, made.allowed)
+    )
+    return Asked(frame, made, model if is_string else None, ask, costs, rules)
+
+
+def _said(options: Mapping[str, Any]) -> SimpleNamespace:
+    """Every option: what was not given is as if it were not there."""
+    return SimpleNamespace(**{**dict.fromkeys(OPTIONS), "evidence": True, **options})
+
+
+def _read(models: Sequence[Any], said: SimpleNamespace) -> set[str] | None:
+    """The columns that some of the models read; None if one of them could read anything."""
+    read = [_reads(model, said) for model in models]
+    return None if None in read else set().union(*(known for known in read if known is not None))
+
+
+def _reads(model: Any, said: SimpleNamespace) -> list[str] | None:
+    # What a file reads is known when it is opened.
+    return None if isinstance(model, str) or model is None else _models.known(model, said.model_columns)
+
+
+def _configured(
+    model: Any, frame: _frames.Frame, protected: Any, said: SimpleNamespace, read: Collection[str] | None
+) -> Configured:
+    """The configuration of the audit of a model, of those that read these columns."""
+    is_string = isinstance(model, str) or model is None
     favourable, label_favourable = _class(said.favourable), _class(said.label_favourable)
     made = configure(
         frame,
@@ -293,6 +330,7 @@ def _asked(model: Any, X: Any, protected: Any, options: Mapping[str, Any]) -> As
         features=said.features,
         config=said.config,
         spec=model if isinstance(model, str) else None,
+        read=read,
         sections={
             "data": {
                 "context": _names(said.context),
@@ -341,23 +379,31 @@ def _asked(model: Any, X: Any, protected: Any, options: Mapping[str, Any]) -> As
     if not said.evidence:
         # Whatever a file says.
         made.config["evidence"].pop("hold-out", None)
-    of_model = made.config.get("model", {})
-    if model is None and "spec" not in of_model:
+    if model is None and "spec" not in made.config.get("model", {}):
         raise UsageError("no model is given, and the configuration names none")
-    ask = None
-    if not is_string:
-        frame.seen = _models.columns(model, frame, said.model_columns, hidden(made.config) | added)
-        threshold = of_model.get("threshold") if said.threshold is None else said.threshold
-        ask = (
-            _models.asker(model, frame, threshold, of_model.get("favourable")),
-            _models.describe(model, threshold),
-            frame.seen,
-        )
-    costs, rules = (
-        {name: of_levels(f, _known(frame, name), _has_missing(frame, name)) for name, f in given.items()}
-        for given in (made.costs, made.allowed)
-    )
-    return Asked(frame, made, model if is_string else None, ask, costs, rules)
+    return made
+
+
+def _left(models: Sequence[Any], X: Any, protected: Any, options: Mapping[str, Any]) -> set[str]:
+    """The columns of a table in an engine that none of the models reads and the audit does not speak of."""
+    frame, said = _frames.header(X), _said(options)
+    read = _read(models, said)
+    made = ((_reads(model, said), _configured(model, frame, protected, said, read)) for model in models)
+    return set.intersection(*(_left_by(own, configured, frame.names) for own, configured in made))
+
+
+def _left_by(read: Collection[str] | None, made: Configured, names: Sequence[str]) -> set[str]:
+    """The same of one model."""
+    config, data = made.config, made.config.get("data", {})
+    of_model, label = config.get("model", {}), config.get("label", {}).get("column")
+    left = set(data.get("ignore", []))
+    if read is not None and label is not None and config.get("features"):
+        # Features are listed, and others are none. Without a label the audit would look for one among them.
+        taken = {*config["features"], *made.overrides, *config["protected"], *data.get("context", []), *read, label}
+        left |= set(names) - taken - {data.get("weight"), of_model.get("check")}
+    # By these columns rows are left out.
+    left -= {name for key in ("keep", "cut", "replace") for name in data.get(key, {})}
+    return left.intersection(names)
 
 
 @overload

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -38,8 +38,12 @@ def configure(
     config: str | os.PathLike[str] | Mapping[str, Any] | None,
     sections: Mapping[str, Mapping[str, Any]],
     spec: str | None = None,
+    read: Collection[str] | None = None,
 ) -> Configured:
-    """Puts together what is said by a file, by keyword arguments and by the dtypes of a frame."""
+    """Puts together what is said by a file, by keyword arguments and by the dtypes of a frame.
+
+    ``read`` are the columns that the model reads, if that is known.
+    """
     made = Configured({})
     made.config = _start(config, frame, made)
     if isinstance(config, (str, os.PathLike)):
@@ -56,7 +60,7 @@ def configure(
         if said:
             made.config.setdefault(section, {}).update(said)
     if features is not None and not isinstance(features, Mapping):
-        _restrict(made, list(_by_name(features)), frame, spec)
+        _restrict(made, list(_by_name(features)), frame, spec, read)
     # What is in memory is what it is: " A" and "A" are two values unless somebody says otherwise.
     made.config.setdefault("data", {}).setdefault("trim", False)
     _take_orders(made, frame)
@@ -75,7 +79,7 @@ def hidden(config: Mapping[str, Any]) -> frozenset[str]:
     return frozenset(name for name in named if name is not None)
 
 
-def _restrict(made: Configured, names: list[str], frame: Frame, spec: str | None) -> None:
+def _restrict(made: Configured, names: list[str], frame: Frame, spec: str | None, read: Collection[str] | None) -> None:
     """Makes these columns the features. What a file says of them stays, and the rest is guessed."""
     if not names:
         raise UsageError("features is an empty list; name the columns that people differ in")
@@ -85,13 +89,15 @@ def _restrict(made: Configured, names: list[str], frame: Frame, spec: str | None
     for name in names:
         if name not in said:
             made.overrides.setdefault(name, {})
-    # A model that is fitted here is fitted on the features; any other sees the whole table.
-    spec = spec or config.get("model", {}).get("spec")
-    others = "ignore" if spec == "train" else "context"
     data = config.setdefault("data", {})
     taken = {*names, *config.get("protected", {}), *data.get("context", []), *hidden(config)}
     taken.add(config.get("model", {}).get("check"))
-    data[others] = [*data.get(others, []), *(name for name in frame.names if name not in taken)]
+    others = [name for name in frame.names if name not in taken]
+    # A model that is fitted here is fitted on the features; any other sees what it reads, or the whole table.
+    if (spec or config.get("model", {}).get("spec")) == "train":
+        read = []
+    for key, is_read in (("context", True), ("ignore", False)):
+        data[key] = [*data.get(key, []), *(name for name in others if (read is None or name in read) == is_read)]
 
 
 def _start(config: str | os.PathLike[str] | Mapping[str, Any] | None, frame: Frame, made: Configured) -> dict[str, Any]:

@@ -7,7 +7,7 @@ counts how often each distinct row comes; what it gives is all that an audit nee
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from facts.errors import DataError, UsageError
@@ -26,56 +26,158 @@ def name(X: Any) -> str:
     return f"an Ibis table in {X.get_backend().name}" if _is_ibis(X) else "a Spark DataFrame"
 
 
-def grouped(X: Any) -> tuple[Any, str]:
-    """The distinct rows as a pyarrow Table, and the name of its last column, which counts them."""
-    count = free("count", list(X.columns))
-    if not X.columns:
+def names(X: Any) -> list[str]:
+    """The names of its columns."""
+    return [str(column) for column in X.columns]
+
+
+def grouped(X: Any, left: Collection[str] = ()) -> tuple[Any, str]:
+    """The distinct rows as a pyarrow Table, and the name of its last column, which counts them.
+
+    The columns that are ``left`` stay where they are, and keep no rows apart.
+    """
+    columns = [name for name in names(X) if name not in left]
+    if not columns:
         raise UsageError("the table has no columns")
+    count = free("count", columns)
+    # To an engine -0.0 and 0.0 are one number, and to a model they need not be: what tells them apart is a key, too.
+    keys: dict[str, str] = {}
+    for name in columns:
+        if _is_float(X, name):
+            keys[name] = free("is_below_zero", [*columns, count, *keys.values()])
     if _is_ibis(X):
         import ibis
 
-        query = X.group_by(list(X.columns)).aggregate(**{count: ibis._.count()})
+        wanted = X.select(*columns, **{key: _is_minus_zero(X, name) for name, key in keys.items()})
+        query = wanted.group_by([*columns, *keys.values()]).aggregate(**{count: ibis._.count()})
         found = query.limit(MOST + 1).to_pyarrow()
     else:
         from pyspark.sql import functions as F
 
-        columns = [_spark_column(column) for column in X.columns]
-        query = X.groupBy(*columns).agg(F.count(F.lit(1)).alias(count))
+        wanted = [_spark_column(name) for name in columns]
+        wanted += [_is_minus_zero(X, name).alias(key) for name, key in keys.items()]
+        query = X.groupBy(*wanted).agg(F.count(F.lit(1)).alias(count))
         found = query.limit(MOST + 1).toArrow()
     if found.num_rows > MOST:
         raise DataError(
             f"the table has more than {MOST:,} distinct rows, so grouping saves nothing; select() the "
             "columns that the model reads, and cut continuous numbers into bins (facts.profiles, bins=)"
         )
-    return found.combine_chunks(), count
+    for name, key in keys.items():
+        place = found.column_names.index(name)
+        found = found.set_column(place, name, _signed(found.column(name), found.column(key)))
+    return found.select([*columns, count]).combine_chunks(), count
 
 
-def counted(X: Any, column: str) -> tuple[list[float], list[int]]:
-    """The distinct numbers of a column and how often each comes; what is missing is not counted."""
-    found, count = grouped(X.select(column) if _is_ibis(X) else X.select(_spark_column(column)))
-    pairs = zip(found.column(column).to_pylist(), found.column(count).to_pylist(), strict=True)
-    known = sorted((float(number), times) for number, times in pairs if number is not None)
-    return [number for number, _ in known], [times for _, times in known]
+def how_many(X: Any, columns: Sequence[str]) -> dict[str, int]:
+    """How many rows hold a number, column by column. What holds anything but finite numbers is refused."""
+    for name in columns:
+        if not _is_number(X, name):
+            raise DataError(f"column `{name}` holds no numbers, so it cannot be cut")
+    if not columns:
+        return {}
+    if _is_ibis(X):
+        asked = [(_number(X, name), name) for name in columns]
+        wanted = [(n.count(), n.isnan().ifelse(1, 0).sum(), n.isinf().ifelse(1, 0).sum()) for n, _ in asked]
+        flat = [one.name(f"n{place}") for place, one in enumerate(one for three in wanted for one in three)]
+        found = X.aggregate(flat).to_pyarrow()
+    else:
+        from pyspark.sql import functions as F
+
+        flat = []
+        for name in columns:
+            number = _number(X, name)
+            is_infinite = F.abs(number) == F.lit(float("inf"))
+            flat += [F.count(number), F.count(F.when(F.isnan(number), 1)), F.count(F.when(is_infinite, 1))]
+        found = X.agg(*(one.alias(f"n{place}") for place, one in enumerate(flat))).toArrow()
+    [counts] = found.to_pylist()
+    rows: dict[str, int] = {}
+    for place, name in enumerate(columns):
+        known, nan, infinite = (int(counts[f"n{3 * place + part}"] or 0) for part in range(3))
+        if nan or infinite:
+            what = "NaN" if nan else "an infinity"
+            raise DataError(f"column `{name}`: {what} is not a finite number; make it null if it is missing")
+        rows[name] = known
+    return rows
+
+
+def at_ranks(X: Any, column: str, ranks: Sequence[int]) -> tuple[list[float], list[int]]:
+    """The numbers that the rows at some ranks hold (from 0, ascending; what is missing has none).
+
+    Each comes with how many rows lie above the one before and up to it. The engine adds up how many
+    rows hold each distinct number; only the numbers asked for come here.
+    """
+    found: dict[int, float] = {}
+    for start in range(0, len(ranks), _RANKS):
+        for number, minus, up_to in _at_ranks(X, column, ranks[start : start + _RANKS]):
+            found[up_to] = -0.0 if minus else number + 0.0
+    ends = sorted(found)
+    return [found[end] for end in ends], [end - before for before, end in zip([0, *ends], ends, strict=False)]
+
+
+#: So many ranks are asked for at a time: a condition each.
+_RANKS = 64
+
+
+def _at_ranks(X: Any, column: str, ranks: Sequence[int]) -> list[tuple[float, bool, int]]:
+    if _is_ibis(X):
+        import ibis
+
+        numbers = X.select(number=_number(X, column), minus=_is_minus_zero(X, column))
+        numbers = numbers.filter(numbers.number.notnull())
+        held = numbers.group_by(["number", "minus"]).aggregate(held=ibis._.count())
+        so_far = ibis.cumulative_window(order_by=[held.number, held.minus.desc()])
+        summed = held.mutate(up_to=held.held.sum().over(so_far).cast("int64"))
+        found = summed.filter(_any([_holds(summed.up_to, summed.held, rank) for rank in ranks]))
+        table = found.select("number", "minus", "up_to").to_pyarrow()
+    else:
+        from pyspark.sql import Window
+        from pyspark.sql import functions as F
+
+        numbers = X.select(_number(X, column).alias("number"), _is_minus_zero(X, column).alias("minus"))
+        held = numbers.where("number IS NOT NULL").groupBy("number", "minus").agg(F.count(F.lit(1)).alias("held"))
+        so_far = Window.orderBy("number", F.col("minus").desc())
+        so_far = so_far.rowsBetween(Window.unboundedPreceding, Window.currentRow)
+        summed = held.withColumn("up_to", F.sum("held").over(so_far))
+        found = summed.where(_any([_holds(F.col("up_to"), F.col("held"), rank) for rank in ranks]))
+        table = found.select("number", "minus", "up_to").toArrow()
+    return [(row["number"], row["minus"], row["up_to"]) for row in table.to_pylist()]
+
+
+def _holds(up_to: Any, held: Any, rank: int) -> Any:
+    """Whether the rows that hold a number, the last of so many, are at a rank."""
+    return (up_to > rank) & (up_to - held <= rank)
+
+
+def _any(conditions: Sequence[Any]) -> Any:
+    """Whether one of them holds; nested as little as can be, for engines that mind."""
+    if len(conditions) == 1:
+        return conditions[0]
+    half = len(conditions) // 2
+    return _any(conditions[:half]) | _any(conditions[half:])
 
 
 def cut(X: Any, bins: Mapping[str, tuple[Sequence[float], Sequence[str]]]) -> Any:
-    """The table with the labels of bins in the place of numbers: each bin ends at a cut and holds it."""
+    """The table with the labels of bins in the place of numbers: each bin ends at a cut and holds it.
+
+    :func:`how_many` has seen that they are finite.
+    """
     for column, (cuts, labels) in bins.items():
-        pairs = list(zip(cuts, labels, strict=False))
+        # To DataFusion 0.0 is above a cut at -0.0, as nowhere else.
+        pairs = [(float(end) + 0.0, label) for end, label in zip(cuts, labels, strict=False)]
+        number = _number(X, column)
         if _is_ibis(X):
             import ibis
 
-            cases = [(X[column] <= end, label) for end, label in pairs]
+            cases = [(number <= end, label) for end, label in pairs]
             known = ibis.cases(*cases, else_=labels[-1]) if cases else ibis.literal(labels[-1])
-            missing = ibis.null("string")
-            X = X.mutate(**{column: X[column].isnull().ifelse(missing, known)})
+            X = X.mutate(**{column: number.isnull().ifelse(ibis.null("string"), known)})
         else:
             from pyspark.sql import functions as F
 
-            number = _spark_column(column)
             value = F.when(number.isNull(), F.lit(None).cast("string"))
             for end, label in pairs:
-                value = value.when(number <= F.lit(float(end)), F.lit(label))
+                value = value.when(number <= F.lit(end), F.lit(label))
             X = X.withColumn(column, value.otherwise(F.lit(labels[-1])))
     return X
 
@@ -101,3 +203,57 @@ def _spark_column(column: str) -> Any:
     from pyspark.sql import functions as F
 
     return F.col("`" + column.replace("`", "``") + "`")
+
+
+def _number(X: Any, column: str) -> Any:
+    """A column as the numbers that bins are cut from."""
+    return X[column].cast("float64") if _is_ibis(X) else _spark_column(column).cast("double")
+
+
+def _is_number(X: Any, column: str) -> bool:
+    if _is_ibis(X):
+        kind = X[column].type()
+        return bool(kind.is_integer() or kind.is_floating() or kind.is_decimal())
+    from pyspark.sql.types import NumericType
+
+    return isinstance(X.schema[column].dataType, NumericType)
+
+
+def _is_float(X: Any, column: str) -> bool:
+    if _is_ibis(X):
+        return bool(X[column].type().is_floating())
+    from pyspark.sql.types import DecimalType, FractionalType
+
+    kind = X.schema[column].dataType
+    return isinstance(kind, FractionalType) and not isinstance(kind, DecimalType)
+
+
+def _is_minus_zero(X: Any, column: str) -> Any:
+    """Whether a number is -0.0, by how it is written: no engine tells it from 0.0 otherwise."""
+    if not _is_float(X, column):
+        if _is_ibis(X):
+            import ibis
+
+            return ibis.literal(False)
+        from pyspark.sql import functions as F
+
+        return F.lit(False)
+    if _is_ibis(X):
+        import ibis
+
+        number = X[column]
+        # Without its sign: to DataFusion -0.0 is less than 0.0.
+        return ibis.cases((number.abs() == 0, number.cast("string").startswith("-")), else_=False)
+    from pyspark.sql import functions as F
+
+    number = _spark_column(column)
+    return F.when(number == 0, number.cast("string").startswith("-")).otherwise(False)
+
+
+def _signed(numbers: Any, is_minus_zero: Any) -> Any:
+    """Numbers in which 0.0 stands for both zeros, with the sign that each had."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    zero = pa.scalar(0.0, numbers.type)
+    return pc.if_else(is_minus_zero, pa.scalar(-0.0, numbers.type), pc.if_else(pc.equal(numbers, zero), zero, numbers))

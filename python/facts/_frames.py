@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -73,12 +73,25 @@ def frame(X: Any) -> Frame:
     return next(adapter(X) for name, adapter in _ADAPTERS.items() if _is_of(X, name))
 
 
-def counted(X: Any) -> Frame:
-    """The adapter for a table that lies in an engine: for its distinct rows, with their counts."""
-    rows, count = _engines.grouped(X)
+def header(X: Any) -> Frame:
+    """The names of the columns of a table that lies in an engine, as a frame without rows."""
+    import pyarrow as pa
+
+    return ArrowFrame(pa.table([pa.array([], pa.string()) for _ in _engines.names(X)], names=_engines.names(X)))
+
+
+def counted(X: Any, left: Collection[str] = ()) -> Frame:
+    """The adapter for a table that lies in an engine: for its distinct rows, with their counts.
+
+    The columns that are ``left`` are empty here: nobody reads them.
+    """
+    import pyarrow as pa
+
+    rows, count = _engines.grouped(X, left)
     counts = rows.column(count).to_numpy().astype(np.uint64)
-    rows = rows.drop_columns([count])
-    found = PandasFrame(rows.to_pandas()) if _has_pandas() else ArrowFrame(rows)
+    columns = [pa.nulls(rows.num_rows, pa.string()) if n in left else rows.column(n) for n in _engines.names(X)]
+    rows = pa.table(columns, names=_engines.names(X))
+    found = CountedFrame(rows) if _has_pandas() else ArrowFrame(rows)
     found.counts, found.origin = counts, _engines.name(X)
     return found
 
@@ -632,6 +645,29 @@ class ArrowFrame(Frame):
         import pyarrow as pa
 
         return bool(pa.types.is_floating(self.schema.field(column).type))
+
+
+class CountedFrame(ArrowFrame):
+    """Distinct rows that came from an engine as Arrow. The audit reads them as they are; a model gets pandas frames."""
+
+    kind = "pandas"
+
+    def __init__(self, X: Any) -> None:
+        import pyarrow as pa
+
+        for place, field in enumerate(X.schema):
+            if pa.types.is_dictionary(field.type):
+                X = X.set_column(place, field.name, X.column(place).cast(field.type.value_type))
+        super().__init__(X)
+        # What pandas makes of a whole column: numbers and truths are other things to it where some are missing.
+        some = (pa.nulls(int(column.null_count > 0), column.type) for column in X.columns)
+        dtypes = [pa.table([column], names=["_"]).to_pandas().dtypes["_"] for column in some]
+        self.dtypes = dict(zip(self.names, dtypes, strict=True))
+
+    def rows(self, batch: Batch) -> Any:
+        rows = super().rows(batch).to_pandas()
+        other = {name: self.dtypes[name] for name in self.seen if rows[name].dtype != self.dtypes[name]}
+        return rows.astype(other) if other else rows
 
 
 _ADAPTERS: dict[str, Callable[[Any], Frame]] = {

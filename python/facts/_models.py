@@ -44,10 +44,9 @@ def columns(model: Any, frame: Frame, said: Sequence[Any] | None, hidden: frozen
 
     They are those that are named, those that it was fitted on, or all that it may see.
     """
-    names = said if said is not None else _fitted_on(model)
-    if names is None:
+    wanted = known(model, said)
+    if wanted is None:
         return [name for name in frame.names if name not in hidden]
-    wanted = [str(name) for name in names]
     lacking = [name for name in wanted if name not in frame.names]
     if lacking:
         raise ModelError(
@@ -61,6 +60,12 @@ def columns(model: Any, frame: Frame, said: Sequence[Any] | None, hidden: frozen
             "ignored, and so is not for the model"
         )
     return wanted
+
+
+def known(model: Any, said: Sequence[Any] | None) -> list[str] | None:
+    """The columns that are named, or that a model was fitted on; None if nothing tells which it reads."""
+    names = said if said is not None else _fitted_on(model)
+    return None if names is None else [str(name) for name in names]
 
 
 def _fitted_on(model: Any) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from facts import _engines, _facts
-from facts.errors import DataError, UsageError
+from facts.errors import UsageError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -54,7 +54,9 @@ def profiles(
     for name in (*roles, *(bins or {})):
         if name not in names:
             raise UsageError(f"there is no column `{name}`; the table has: {', '.join(names)}")
-    cuts = {column: _cuts(X, column, how) for column, how in (bins or {}).items()}
+    said = {column: _said(column, how) for column, how in (bins or {}).items()}
+    held = _engines.how_many(X, list(said))
+    cuts = {column: _cuts(X, column, how, held[column]) for column, how in said.items()}
     X = _engines.cut(X, {column: (at, _facts.bin_names(at)) for column, at in cuts.items()})
     rows, count = _engines.grouped(X)
     table = _facts.Table.from_arrow(rows, _engines.name(X), count)
@@ -74,14 +76,25 @@ def _in_memory(X: Any) -> Any:
     return ibis.memtable(X)
 
 
-def _cuts(X: Any, column: str, how: int | Sequence[float]) -> list[float]:
+def _said(column: str, how: int | Sequence[float]) -> int | list[float]:
+    """How a column is to be cut, checked as far as that goes without the table."""
+    if isinstance(how, int):
+        if how < 1:
+            raise UsageError(f"{how} bins of `{column}` were asked for; ask for at least 1")
+        return how
+    cuts = [float(cut) for cut in how]
+    if not cuts or any(not a < b for a, b in zip(cuts, cuts[1:], strict=False)):
+        raise UsageError(f"bins of `{column}` are cut at {cuts}; give numbers that ascend")
+    return cuts
+
+
+def _cuts(X: Any, column: str, how: int | list[float], rows: int) -> list[float]:
     if not isinstance(how, int):
-        cuts = [float(cut) for cut in how]
-        if not cuts or any(a >= b for a, b in zip(cuts, cuts[1:], strict=False)):
-            raise UsageError(f"bins of `{column}` are cut at {cuts}; give numbers that ascend")
-        return cuts
-    try:
-        numbers, people = _engines.counted(X, column)
-    except ValueError as error:
-        raise DataError(f"column `{column}` holds no numbers, so it cannot be cut: {error}") from error
+        return how
+    # A quantile lies at a row, or between it and the next.
+    ranks: set[int] = set()
+    for edge in range(how + 1 if rows else 0):
+        rank, rest = divmod(edge * (rows - 1), how)
+        ranks |= {rank, rank + 1} if rest else {rank}
+    numbers, people = _engines.at_ranks(X, column, sorted(ranks))
     return _facts.quantile_cuts(column, numbers, people, how)

@@ -907,3 +907,14 @@ def test_stories_are_about_different_people() -> None:
     assert parts == pytest.approx(share["m"] - share["f"])
     assert first.passes and str(first) == first.sentence
     assert audit.plot_story(1).get_xlabel() == "cost"
+
+
+def test_what_neither_model_nor_audit_reads_keeps_nobody_apart(people: pd.DataFrame) -> None:
+    features = ["degree", "job", "hours", "years"]
+    options = {**OPTIONS, "features": features}
+    alone = facts.audit(keeps, people[["sex", *features]], **options)
+    table = people.assign(id=people.index)
+    audit = facts.audit(keeps, table, model_columns=["sex", *features], **options)
+    assert audit.about["sizes"] == alone.about["sizes"]
+    # A function that could read anything sees the whole table.
+    assert facts.audit(keeps, table, **options).about["sizes"]["profiles"] == len(people)

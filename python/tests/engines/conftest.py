@@ -12,7 +12,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 HIRING = Path(__file__).resolve().parents[3] / "examples" / "hiring"
@@ -31,6 +34,50 @@ def parquet(people: pd.DataFrame, tmp_path_factory: pytest.TempPathFactory) -> P
     folder = tmp_path_factory.mktemp("parts")
     for part in range(3):
         people.iloc[part::3].to_parquet(folder / f"part-{part}.parquet", index=False)
+    return folder
+
+
+#: Values of a column of text as tables have them that nobody tidied up.
+CITIES = [
+    "São Paulo",
+    "L'Aquila",
+    'a "b"',
+    "100 %",
+    "back\\slash",
+    "漢字",
+    "",
+    " Bern",
+    "Bern ",
+    "tab\there",
+    "two\nlines",
+]
+CITIES += ["é", "e\u0301", "🙂", "NULL", "-0.0"]
+
+
+@pytest.fixture(scope="session")
+def varied(people: pd.DataFrame) -> pa.Table:
+    """The same applicants with columns that engines, Arrow and pandas each have their own ways with."""
+    draw = np.random.default_rng(17)
+    rows = len(people)
+    some = lambda values, gaps: pa.array([None if gap else value for value, gap in zip(values, gaps, strict=True)])
+    gaps = lambda share: draw.random(rows) < share
+    points = draw.choice([-0.0, 0.0, 0.1, 0.1 + 0.2, 1e-300, -7.25, 1e17], rows).tolist()
+    table = pa.Table.from_pandas(people, preserve_index=False)
+    table = table.append_column("points", some(points, gaps(0.01)))
+    table = table.append_column("visits", some(draw.integers(-1, 4, rows).tolist(), gaps(0.01)))
+    table = table.append_column("owner", some((draw.random(rows) < 0.4).tolist(), gaps(0.01)))
+    table = table.append_column('home.city `"', some(draw.choice(CITIES, rows).tolist(), gaps(0.01)))
+    # More than a float could tell apart.
+    table = table.append_column("branch", some((2**53 + draw.integers(0, 3, rows)).tolist(), gaps(0.01)))
+    return table
+
+
+@pytest.fixture(scope="session")
+def varied_parquet(varied: pa.Table, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same as a folder of two parts."""
+    folder = tmp_path_factory.mktemp("varied")
+    for part in range(2):
+        pq.write_table(varied.take(list(range(part, varied.num_rows, 2))), folder / f"part-{part}.parquet")
     return folder
 
 

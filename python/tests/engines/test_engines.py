@@ -6,6 +6,9 @@ import gzip
 import json
 import os
 import signal
+import time
+import uuid
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -70,9 +73,22 @@ def tables(name: str, parquet: Path, request: pytest.FixtureRequest) -> Any:
         return request.getfixturevalue("spark").read.parquet(str(parquet))
     port = request.getfixturevalue("postgres")
     there = ibis.postgres.connect(host="127.0.0.1", port=port, user="facts", database="postgres")
-    if "people" not in there.list_tables():
-        there.create_table("people", pq.read_table(parquet))
-    return there.table("people")
+    if parquet.name not in there.list_tables():
+        there.create_table(parquet.name, pq.read_table(parquet))
+    return there.table(parquet.name)
+
+
+def written(table: pa.Table, folder: Path) -> Path:
+    """A folder of one part, called as no other."""
+    place = folder / f"t{uuid.uuid4().hex}"
+    place.mkdir()
+    pq.write_table(table, place / "part-0.parquet")
+    return place
+
+
+def on_pandas(model: Callable[[pd.DataFrame], Any]) -> Callable[[pa.Table], Any]:
+    """A model of pandas frames that is asked with Arrow tables."""
+    return lambda rows: model(rows.to_pandas())
 
 
 ENGINES = ["duckdb", "datafusion", "postgres", "spark"]
@@ -85,6 +101,159 @@ def test_an_audit_is_the_same_wherever_the_table_lies(
     table = tables(engine, parquet, request)
     audit = facts.audit(scorer(SPEC), table, **OPTIONS)
     assert saved(audit, tmp_path) == expected
+
+
+def picky(spec: dict[str, Any]) -> Callable[[pd.DataFrame], np.ndarray]:
+    """The scorecard, which also looks at every column that is not tidy."""
+    keeps = scorer(spec)
+
+    def answer(rows: pd.DataFrame) -> Any:
+        points = rows["points"].to_numpy(dtype=float)
+        below = np.signbit(points) & (points == 0)
+        known = rows["visits"].notna() & rows["owner"].notna()
+        longer = rows['home.city `"'].str.len().fillna(1).to_numpy(dtype=float) > 3
+        return np.where(below | (known & longer), keeps(rows), (points < 0.3).astype("int64"))
+
+    return answer
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_audit_of_an_untidy_table_is_that_of_the_arrow_table(
+    engine: str, varied: pa.Table, varied_parquet: Path, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    options = {**OPTIONS, "support": 0.1, "max_length": 2}
+    features = {name: {"missing": "level"} for name in ("points", "visits", "owner", 'home.city `"', "branch")}
+    features["points"]["kind"] = features["visits"]["kind"] = features["branch"]["kind"] = "categorical"
+    dtypes = set()
+
+    def model(rows: pd.DataFrame) -> Any:
+        dtypes.add(tuple(rows.dtypes.astype(str).items()))
+        return picky(SPEC)(rows)
+
+    table = tables(engine, varied_parquet, request)
+    audit = facts.audit(model, table, features=features, batch_rows=500, **options)
+    # Whether or not something is missing among the rows that are asked together.
+    assert dtypes == {tuple(varied.to_pandas().dtypes.astype(str).items())}
+    local = facts.audit(on_pandas(picky(SPEC)), varied, features=features, **options)
+    assert _without_model(saved(audit, tmp_path)) == _without_model(saved(local, tmp_path))
+    for level in ("-0.0", "0.0", "9007199254740993", "true", "e\u0301"):
+        assert f'"label": {json.dumps(level)}' in saved(local, tmp_path), level
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("odd", [float("nan"), float("inf")])
+def test_numbers_that_are_not_finite_are_refused_as_they_are_here(
+    engine: str, odd: float, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    rows = 60
+    table = pa.table(
+        {
+            "sex": ["Female", "Male"] * (rows // 2),
+            "pay": [None, odd, 1.0, 2.0, 9.0, 4.0] * (rows // 6),
+            "job": ["clerk", "clerk", "manager"] * (rows // 3),
+        }
+    )
+    there = tables(engine, written(table, tmp_path), request)
+    model = lambda rows: np.asarray(rows["job"] == "manager")
+    options = {"protected": "sex", "favourable": True, "evidence": False, "progress": False, "min_members": 1}
+    refused = "column `pay`.* is not a finite number; make it null if it is missing"
+    for X in (table, there):
+        with pytest.raises(facts.DataError, match=refused):
+            facts.audit(model, X, features=["job", "pay"], **options)
+    for bins in (2, [3.0]):
+        with pytest.raises(facts.DataError, match=refused):
+            facts.profiles(there, "sex", bins={"pay": bins})
+    # Where the audit does not speak of them, they are the model's.
+    answers = lambda rows: np.asarray(rows["pay"].to_pandas() if hasattr(rows, "schema") else rows["pay"]) > 3
+    alone = {**options, "features": ["job"]}
+    assert saved(facts.audit(answers, there, **alone), tmp_path) == saved(
+        facts.audit(answers, table, **alone), tmp_path
+    )
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_quantiles_are_cut_where_they_are_here(
+    engine: str, tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draw = np.random.default_rng(5)
+    rows = 1000
+    gaps = draw.random(rows) < 0.2
+    columns = {
+        "one": np.full(rows, 7.5),
+        "two": draw.choice([0.0, -0.0], rows),
+        "ties": np.floor(draw.exponential(3, rows)),
+        "below": -draw.lognormal(0, 4, rows),
+        "large": 2**53 + draw.integers(0, 9, rows),
+    }
+    arrays = {name: pa.array(values, mask=gaps) for name, values in columns.items()}
+    arrays["single"] = pa.array([None] * (rows - 1) + [3])
+    table = pa.table({"sex": ["Female", "Male"] * (rows // 2), **arrays})
+    there = tables(engine, written(table, tmp_path), request)
+    for bins in (1, 3, 40):
+        made = facts.profiles(there, "sex", bins=dict.fromkeys(arrays, bins))
+        manifest = json.loads(made.schema.metadata[b"facts.profiles"])
+        found = {column["name"]: column["bins"]["cuts"] for column in manifest["columns"] if column.get("bins")}
+        for name, array in arrays.items():
+            # All numbers in their order, -0.0 before 0.0.
+            known = sorted((float(n) for n in array.drop_null().to_pylist()), key=lambda n: (n, np.copysign(1, n)))
+            here = facts._facts.quantile_cuts(name, known, [1] * len(known), bins)
+            assert list(map(repr, found[name])) == list(map(repr, here)), (name, bins)
+    # All but every number is another one, and they are not fetched.
+    with monkeypatch.context() as few:
+        few.setattr("facts._engines.MOST", 8)
+        assert facts.profiles(there.select("sex", "below"), "sex", bins={"below": 3}).num_rows == 8
+    with pytest.raises(facts.UsageError, match="`gone`.*every value is missing"):
+        empty = table.append_column("gone", pa.nulls(rows, pa.float64()))
+        facts.profiles(tables(engine, written(empty, tmp_path), request), "sex", bins={"gone": 2})
+
+
+class Fitted:
+    """A model that says what it was fitted on, as scikit-learn's do."""
+
+    def __init__(self, columns: list[str]) -> None:
+        self.feature_names_in_ = np.array(columns, dtype=object)
+
+    def predict(self, rows: pd.DataFrame) -> Any:
+        assert list(rows.columns) == list(self.feature_names_in_)
+        return scorer(SPEC)(rows.assign(sex="-"))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_what_nobody_reads_is_not_fetched(
+    engine: str, people: pd.DataFrame, tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    label = np.where(people["years"] + people.index % 3 > 4, "yes", "no")
+    table = people.assign(id=people.index, note=(people.index * 7).astype(str), kept=label)
+    there = tables(engine, written(pa.Table.from_pandas(table, preserve_index=False), tmp_path), request)
+    features = ["degree", "job", "hours", "years"]
+    reads = [*features, "region"]
+    ignored = {"data": {"ignore": ["id", "note"]}}
+    listed = {"features": {name: {} for name in features}, "label": {"column": "kept", "favourable": "yes"}}
+    labelled = {"features": features, "label": "kept", "label_favourable": "yes"}
+    trained = {**labelled, "favourable": "yes", "config": {"train": {"split": "counts"}}}
+    ways: list[tuple[Any, dict[str, Any], list[str]]] = [
+        (scorer(SPEC), {"config": ignored}, [*reads, "kept"]),
+        (Fitted(reads), labelled, [*reads, "kept"]),
+        (Fitted(features), {"features": features}, features),
+        (Fitted(features), {"config": listed}, [*features, "kept"]),
+        (scorer(SPEC), {"features": features, "model_columns": ["sex", *reads]}, reads),
+        ("train", trained, [*features, "kept"]),
+    ]
+    for model, said, wanted in ways:
+        options = {**OPTIONS, "shuffles": 0, "resamples": 0, **said}
+        local = facts.audit(model, table, **options)
+        monkeypatch.setattr("facts._engines.MOST", len(table[["sex", *wanted]].drop_duplicates()))
+        assert saved(facts.audit(model, there, **options), tmp_path) == saved(local, tmp_path), said
+    # Of many models, what one of them reads.
+    models = {"one": Fitted(features), "other": Fitted(reads)}
+    monkeypatch.setattr("facts._engines.MOST", len(table[["sex", *reads]].drop_duplicates()))
+    options = {**OPTIONS, "shuffles": 0, "resamples": 0, "features": features}
+    local = facts.audit_models(models, table, **options)
+    for name, audit in facts.audit_models(models, there, **options).items():
+        assert saved(audit, tmp_path) == saved(local[name], tmp_path)
+    # And no more than that: a model that could read anything gets all.
+    with pytest.raises(facts.DataError, match="distinct rows"):
+        facts.audit(scorer(SPEC), there, **options)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -116,8 +285,9 @@ def test_profiles_are_the_same_wherever_the_table_lies(
     assert saved(audit, tmp_path) == saved(local, tmp_path)
 
 
-def test_small_profiles_are_left_out(parquet: Path, request: pytest.FixtureRequest) -> None:
-    table = tables("duckdb", parquet, request)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_small_profiles_are_left_out(engine: str, parquet: Path, request: pytest.FixtureRequest) -> None:
+    table = tables(engine, parquet, request)
     made = facts.profiles(table, "sex", bins={"years": [3, 6]}, suppress_below=20)
     assert min(made.column("count").to_pylist()) >= 20
     manifest = json.loads(made.schema.metadata[b"facts.profiles"])
@@ -151,31 +321,68 @@ def test_rows_that_are_all_distinct_are_not_fetched(
         facts.audit(scorer(SPEC), tables("duckdb", parquet, request), protected="sex", favourable=1)
 
 
-def dying(keeps: Callable[[Any], Any], mark: str) -> Callable[[Any], Any]:
-    """A model that takes its worker down with it once, when it is asked there."""
+def watched(keeps: Callable[[Any], Any], folder: str, deadly: bool) -> Callable[[Any], Any]:
+    """A model that keeps a file of the rows that it answered on a worker, under the worker's process.
+
+    A deadly one takes a worker down with it: the first that is asked in the second batch or later, once
+    another has answered.
+    """
 
     def answer(rows: Any) -> Any:
+        kept = Path(folder)
         process = os.getpid()
         while "CoarseGrainedExecutorBackend" not in Path(f"/proc/{process}/cmdline").read_text():
             status = Path(f"/proc/{process}/stat").read_text()
             process = int(status.rsplit(")", 1)[1].split()[1])
             if process <= 1:
-                return keeps(rows)  # not on a worker
-        if not Path(mark).exists():
-            Path(mark).write_text(str(process))
-            os.kill(process, signal.SIGKILL)
-        return keeps(rows)
+                # Not on a worker: once for each batch, to see of what type answers are.
+                (kept / f"batch-{uuid.uuid4().hex}").touch()
+                return keeps(rows)
+        others = [mark for mark in kept.glob("rows-*") if mark.name.split("-")[1] != str(process)]
+        if deadly and others and len(list(kept.glob("batch-*"))) >= 2:
+            try:
+                (kept / "killed").open("x").write(str(process))
+                os.kill(process, signal.SIGKILL)
+                time.sleep(60)
+            except FileExistsError:
+                pass
+        answers = keeps(rows)
+        (kept / f"rows-{process}-{uuid.uuid4().hex}").write_text(rows.to_json(orient="values"))
+        return answers
 
     return answer
 
 
-def test_a_worker_that_dies_changes_nothing(spark: Any, parquet: Path, expected: str, tmp_path: Path) -> None:
-    mark = tmp_path / "killed"
-    model = facts.on_spark(dying(scorer(SPEC), str(mark)), spark)
-    people = spark.read.parquet(str(parquet))
-    audit = facts.audit(model, people, batch_rows=1_000_000, **OPTIONS)
-    assert mark.exists(), "no worker was killed"
+def rows_of(frames: list[pd.DataFrame]) -> Counter[tuple[Any, ...]]:
+    """Which rows these are, and how often each comes."""
+    return Counter(tuple(row) for frame in frames for row in json.loads(frame.to_json(orient="values")))
+
+
+@pytest.mark.parametrize("deadly", [False, True])
+def test_a_worker_that_dies_changes_nothing(
+    deadly: bool, spark: Any, parquet: Path, people: pd.DataFrame, expected: str, tmp_path: Path
+) -> None:
+    asked: list[pd.DataFrame] = []
+    facts.audit(lambda rows: (asked.append(rows), scorer(SPEC)(rows))[1], people, **OPTIONS)
+    here = rows_of(asked)
+    folder = tmp_path / "marks"
+    folder.mkdir()
+    model = facts.on_spark(watched(scorer(SPEC), str(folder), deadly), spark)
+    # People, and then rows that they could change to in several batches.
+    batch = here.total() // 4
+    audit = facts.audit(model, spark.read.parquet(str(parquet)), batch_rows=batch, **OPTIONS)
     assert _without_model(saved(audit, tmp_path)) == _without_model(expected)
+    assert len(list(folder.glob("batch-*"))) >= 4
+    marks = list(folder.glob("rows-*"))
+    executors = {mark.name.split("-")[1] for mark in marks}
+    assert len(executors) >= 2, "one worker answered everything"
+    # The task that died had answered nothing, so no row was answered twice, and none was lost.
+    there = Counter(tuple(row) for mark in marks for row in json.loads(mark.read_text()))
+    assert there == here
+    if deadly:
+        killed = (folder / "killed").read_text()
+        assert not Path(f"/proc/{killed}").exists() or "State:\tZ" in Path(f"/proc/{killed}/status").read_text()
+        assert executors - {killed}, "nobody went on"
 
 
 def _without_model(record: str) -> dict[str, Any]:
