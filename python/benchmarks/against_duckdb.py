@@ -7,7 +7,8 @@
 Both read the same files one after the other, count the distinct rows of the same columns and write them to a Parquet file;
 the counts are compared. `facts audit --model train` then reads them again, fits a model to all columns by counts and audits
 it for subgroups by age, without evidence: a small audit, so that what is measured is reading, splitting and fitting. Processor time and peak memory are those of the process, as the operating system tells them; the
-processor time that Python and DuckDB take to start is taken off DuckDB's. `facts` also takes the SHA-256 of every file,
+processor time that Python and DuckDB take to start is taken off DuckDB's. Everything is run three times, and the median is
+told. `facts` also takes the SHA-256 of every file,
 which its records need. The table is Adult without its sampling weight and one of its two columns of education, repeated and
 shuffled in parts of a million rows. Five parts are made here; more rows are these five under further names.
 """
@@ -20,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from statistics import median
 
 ADULT = Path(__file__).parents[2] / "data" / "adult" / "adult.csv.gz"
 PART = 1_000_000
@@ -56,7 +58,13 @@ def python(code: str, *arguments: object) -> list[str]:
 
 
 def measured(command: list[str]) -> tuple[float, float, float]:
-    """Seconds of processor time, seconds, and MB at most."""
+    """Seconds of processor time, seconds, and MB at most: of each, the median of three runs."""
+    cpu, seconds, peak = (median(found) for found in zip(*(once(command) for _ in range(3)), strict=True))
+    return cpu, seconds, peak
+
+
+def once(command: list[str]) -> tuple[float, float, float]:
+    """The same of one run."""
     before = os.times().elapsed
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
@@ -96,7 +104,7 @@ def main() -> None:
     version = subprocess.run(python("import duckdb; print(duckdb.__version__)"), capture_output=True, text=True)
     print(f"# Distinct rows with their counts: `facts profiles` and DuckDB {version.stdout.strip()}\n")
     print(f"Made by [against_duckdb.py](../../python/benchmarks/against_duckdb.py) on {os.cpu_count()} cores. ", end="")
-    print("CPU is seconds of processor time, peak is resident memory in MB.\n")
+    print("CPU is seconds of processor time, peak is resident memory in MB; medians of three runs.\n")
     heads = [
         "rows",
         "distinct",
