@@ -71,6 +71,8 @@ pub(crate) fn placed(
         let numbers = sampled.numbers.iter().find(|(column, _)| column == name);
         if let (Kind::Binned(bins), Some((_, numbers))) = (feature.kind(), numbers)
             && (bins.view == View::Label || !is_read(name))
+            // Without a number there are no bins; why not is said when people are taken in.
+            && numbers.rows() > 0
         {
             let codes = feature.codes_for_missing();
             placed.push(PlacedBins::new(name, bins, numbers, codes)?);

@@ -3,9 +3,12 @@
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray};
 use facts_report::Record;
 use facts_run::{Config, Reading, Silent, Table, run};
+use parquet::arrow::ArrowWriter;
 
 const ROWS: u64 = 120_000;
 
@@ -105,6 +108,63 @@ fn bins_in_a_second_pass_are_the_bins_of_the_whole_table() {
     assert!(whole.audit.subgroups.len() > 10);
     for (twice, whole) in findings(&twice).iter().zip(findings(&whole)) {
         assert!(*twice == whole, "{twice:.2000} and not {whole:.2000}");
+    }
+}
+
+/// The same people as Parquet, where one of them has another income.
+fn with_income(folder: &Path, income: f64) -> PathBuf {
+    let (mut columns, mut incomes) = (vec![Vec::new(); 4], Vec::new());
+    let text = std::fs::read_to_string(people(folder)).unwrap();
+    for line in text.lines().skip(1) {
+        let cells: Vec<&str> = line.split(',').collect();
+        for (column, at) in columns.iter_mut().zip([0, 1, 2, 4]) {
+            column.push(cells[at].to_owned());
+        }
+        incomes.push(cells[3].parse::<f64>().unwrap());
+    }
+    incomes[100_001] = income;
+    let names = ["sex", "degree", "job", "hired"].into_iter();
+    let texts = names.zip(columns).map(|(name, column)| {
+        let array: ArrayRef = Arc::new(StringArray::from(column));
+        (name, array)
+    });
+    let income: ArrayRef = Arc::new(Float64Array::from(incomes));
+    let batch = RecordBatch::try_from_iter(texts.chain([("income", income)])).unwrap();
+    let path = folder.join("people.parquet");
+    let file = std::fs::File::create(&path).unwrap();
+    let mut writer = ArrowWriter::try_new(file, batch.schema(), None).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    path
+}
+
+#[test]
+fn what_is_not_finite_is_refused_in_both_ways() {
+    let folder = tempfile::tempdir().unwrap();
+    let little = "audit.max-memory-mib=20";
+    let open = "features.income.edges=[-inf, 20000, 40000, inf]";
+    let quantiles = "evidence.shuffles=0";
+    for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        let path = [with_income(folder.path(), value)];
+        for bins in [quantiles, open] {
+            let refusals = [&[bins][..], &[bins, little]].map(|settings| {
+                let mut config = config(folder.path(), settings);
+                if bins == open {
+                    config.features.get_mut("income").unwrap().quantiles = None;
+                }
+                let reading = Reading::needed(&config);
+                let table = Table::read_all(&path, &config.data, reading).unwrap();
+                let is_cut = !table.cells.placed_bins().is_empty();
+                assert_eq!(is_cut, settings.contains(&little));
+                run(&config, &table, &Silent).unwrap_err().to_string()
+            });
+            let expected = format!(
+                "column `income`, row 100002: {value} is not a finite number; make it null if it is missing"
+            );
+            for refusal in refusals {
+                assert!(refusal.contains(&expected), "{refusal}");
+            }
+        }
     }
 }
 

@@ -7,11 +7,16 @@ pub struct Cut {
     pub column: String,
     /// Numbers that stay as they are.
     pub kept: Vec<f64>,
-    /// What is not above this stays as it is.
+    /// What is not above this stays as it is. May be infinite.
     pub least: f64,
-    /// Up to which number each bin goes, ascending, and the number that stands for it.
+    /// Up to which number each bin goes, ascending, and the number that stands for it. The last end may be
+    /// infinite. What is not a finite number falls into no bin.
     pub bins: Vec<(f64, f64)>,
 }
+
+/// What lies beyond this stays as it is, whatever bin it falls into: infinities, to be refused when people are
+/// taken in. NaN does too: where a database compares it at all, it is greater than every number.
+const GREAT: f64 = 1.7e308;
 
 /// A column of a statement: what is selected, and by which name.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,27 +48,18 @@ impl Selected {
             let kept: Vec<String> = cut.kept.iter().copied().map(literal).collect();
             cases += &format!(" WHEN {number} IN ({}) THEN {number}", kept.join(", "));
         }
-        if cut.least.is_finite() {
-            cases += &format!(" WHEN {number} <= {} THEN {number}", literal(cut.least));
-        }
-        let mut others = number.clone();
-        for &(end, stands) in &cut.bins {
-            if !stands.is_finite() {
-                continue;
-            }
-            if !end.is_finite() {
-                others = literal(stands);
-                break;
-            }
+        let least = literal(cut.least.max(-GREAT));
+        cases += &format!(" WHEN {number} <= {least} THEN {number}");
+        for &(end, stands) in cut.bins.iter().filter(|(_, stands)| stands.is_finite()) {
             cases += &format!(
                 " WHEN {number} <= {} THEN {}",
-                literal(end),
+                literal(end.min(GREAT)),
                 literal(stands)
             );
         }
         Self {
             name: cut.column.clone(),
-            expression: format!("CASE WHEN {number} IS NULL THEN NULL{cases} ELSE {others} END"),
+            expression: format!("CASE WHEN {number} IS NULL THEN NULL{cases} ELSE {number} END"),
         }
     }
 }
@@ -98,6 +94,11 @@ pub(crate) fn grouped(table: &str, columns: &[Selected], count: &str) -> String 
     )
 }
 
+/// The same rows in the order of their first column.
+pub(crate) fn in_order(grouped: &str) -> String {
+    format!("{grouped} ORDER BY 1")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -126,12 +127,21 @@ mod tests {
         let x = "CAST(\"age\" AS DOUBLE PRECISION)";
         let n = |number: &str| format!("CAST({number} AS DOUBLE PRECISION)");
         let (kept, least, first, last) = (n("-9e0"), n("1.7e1"), n("3.05e1"), n("9e1"));
+        let great = n("1.7e308");
         assert_eq!(
             Selected::cut(&cut).expression,
             format!(
                 "CASE WHEN {x} IS NULL THEN NULL WHEN {x} IN ({kept}) THEN {x} WHEN {x} <= {least} THEN {x} \
-                 WHEN {x} <= {first} THEN {first} ELSE {last} END"
+                 WHEN {x} <= {first} THEN {first} WHEN {x} <= {great} THEN {last} ELSE {x} END"
             )
         );
+        let open = Cut {
+            least: f64::NEG_INFINITY,
+            kept: Vec::new(),
+            ..cut
+        };
+        let (expression, least) = (Selected::cut(&open).expression, n("-1.7e308"));
+        let begins = format!("CASE WHEN {x} IS NULL THEN NULL WHEN {x} <= {least} THEN {x} WHEN");
+        assert!(expression.starts_with(&begins), "{expression}");
     }
 }

@@ -104,10 +104,10 @@ impl Cut {
         &self.levels
     }
 
-    /// The bin a number falls into.
+    /// The bin a number falls into. NaN falls into none.
     pub(super) fn bin(&self, number: f64) -> Option<usize> {
         let last = self.edges.len() - 1;
-        if number < self.edges[0] || number > self.edges[last] {
+        if !(self.edges[0]..=self.edges[last]).contains(&number) {
             return None;
         }
         // The first edge at or above the number closes its bin; the lowest edge is included.
@@ -118,6 +118,9 @@ impl Cut {
     /// The bin that a value of a column falls into.
     pub(crate) fn bin_of(&self, column: &Column, code: u32) -> Result<usize, Error> {
         let number = column.number(code)?;
+        if number.is_nan() {
+            return Err(column.non_finite(code, number));
+        }
         self.bin(number).ok_or_else(|| Error::BinsDoNotCover {
             column: column.name().to_owned(),
             row: column.first_row(code),
@@ -279,6 +282,7 @@ mod tests {
         assert_eq!(cut.bin(31.7), Some(1));
         assert_eq!(cut.bin(90.0), Some(4));
         assert_eq!(cut.bin(16.9995), None);
+        assert_eq!(cut.bin(f64::NAN), None);
     }
 
     #[test]

@@ -182,6 +182,15 @@ impl Column {
         })
     }
 
+    /// That a value is NaN or an infinity.
+    pub(crate) fn non_finite(&self, code: u32, value: f64) -> Error {
+        Error::NonFinite {
+            column: self.name.clone(),
+            row: self.first_row(code),
+            value,
+        }
+    }
+
     /// A column of texts, without values.
     pub(crate) fn texts(name: &str) -> Self {
         Self::without_values(name, DataType::Utf8)

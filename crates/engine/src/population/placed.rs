@@ -37,7 +37,7 @@ impl PlacedBins {
         let missing = missing_codes
             .iter()
             .filter_map(|code| code.trim().parse().ok());
-        let missing: Vec<f64> = missing.collect();
+        let missing: Vec<f64> = missing.filter(|code: &f64| code.is_finite()).collect();
         let mut counted = numbers.counted();
         counted.retain(|(number, _)| !missing.contains(number));
         let cut = Cut::new(column, bins, &counted)?;
@@ -96,12 +96,14 @@ impl PlacedBins {
     }
 
     /// An array of numbers with one for each bin: its upper end, and for the least number of all that number.
-    /// What is missing or falls into no bin stays as it is. An array of another type stays as it is.
+    /// What is missing or falls into no bin stays as it is, and what is not finite, to be refused when people
+    /// are taken in. An array of another type stays as it is.
     pub(super) fn coarse(&self, array: &ArrayRef) -> ArrayRef {
         let Some(numbers) = numbers(array.as_ref()) else {
             return Arc::clone(array);
         };
-        let coarse = |number: f64| match self.cut.bin(number) {
+        let bin = |number: f64| self.cut.bin(number).filter(|_| number.is_finite());
+        let coarse = |number: f64| match bin(number) {
             Some(_) if self.missing.contains(&number) => number,
             Some(_) if number == self.cut.edges()[0] => number,
             Some(bin) => self.cut.levels()[bin]

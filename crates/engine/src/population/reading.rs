@@ -652,11 +652,7 @@ fn refuse_non_finite(column: &Column) -> Result<(), Error> {
         if let Value::Float(value) = value
             && !value.is_finite()
         {
-            return Err(Error::NonFinite {
-                column: column.name().to_owned(),
-                row: column.first_row(code as u32),
-                value: *value,
-            });
+            return Err(column.non_finite(code as u32, *value));
         }
     }
     Ok(())

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use arrow_array::types::Int8Type;
 use arrow_array::{Date32Array, DictionaryArray, RecordBatch};
-use facts_engine::population::{Declaration, Edges, Feature, Kind, Missing, Protected};
+use facts_engine::population::{
+    Bins, Declaration, Edges, Feature, Kind, Missing, Protected, Table, View,
+};
 use facts_engine::{Error, Options};
 
 use super::{
@@ -150,6 +152,21 @@ fn numbers_that_are_not_finite() {
             .protected(Protected::attribute("age").kind(Kind::Numeric));
         assert_eq!(unread(protected, &table), message);
     }
+    // What is cut before anybody is taken in.
+    let mut table = Table::read([spoiled(
+        "age",
+        floats([20.0, f64::NAN, 30.0, 25.0, 35.0, 45.0]),
+    )])
+    .unwrap();
+    let bins = Bins {
+        edges: Edges::At(vec![0.0, 25.0, f64::INFINITY]),
+        labels: None,
+        view: View::Label,
+    };
+    assert_eq!(
+        table.cut("age", &bins).unwrap_err().to_string(),
+        "column `age`, row 2: NaN is not a finite number; make it null if it is missing"
+    );
 }
 
 #[test]
