@@ -4,9 +4,11 @@
 //! believe the lengths that they find, and some assert instead of reporting. Here lengths are compared
 //! with what is there before a decoder sees them ([`Messages`], [`check_file`]), bytes are read without
 //! more memory than they fill ([`read_exactly`]), and an assertion in a decoder is an error that prints
-//! nothing ([`quietly`]). Native libraries are loaded from known places alone ([`library`]).
+//! nothing ([`quietly`]). Native libraries are loaded from known places alone ([`library`]). And what goes out
+//! again, in a message or a record, is without the secrets that came in ([`secret`]).
 
 pub mod library;
+pub mod secret;
 
 mod ipc;
 mod quiet;

@@ -6,6 +6,8 @@
 use std::fmt;
 use std::path::Path;
 
+use facts_guard::secret::Url;
+
 use crate::error::InputError;
 
 /// What an address begins with, and which kind of store that is.
@@ -43,31 +45,23 @@ pub(crate) struct Address {
     pub(crate) host: String,
     /// What follows the host, without the slash in between.
     pub(crate) key: String,
-    /// What follows a question mark.
+    /// What follows a question mark, or `#`.
     pub(crate) query: Option<String>,
 }
 
 impl Address {
     /// The address that a path is; none if it is a path.
     pub(crate) fn of(path: &Path) -> Option<Self> {
-        let text = path.to_str()?;
-        let (prefix, rest) = text.split_once("://")?;
-        let known = |(name, _): &&(&str, Scheme)| prefix.eq_ignore_ascii_case(name);
+        let url = Url::of(path.to_str()?)?;
+        let known = |(name, _): &&(&str, Scheme)| url.scheme.eq_ignore_ascii_case(name);
         let &(_, scheme) = SCHEMES.iter().find(known)?;
-        let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-        let (authority, rest) = rest.split_at(end);
-        let (user, host) = match authority.rsplit_once('@') {
-            Some((user, host)) => (Some(user.to_owned()), host),
-            None => (None, authority),
-        };
-        let (key, query) = split_query(scheme, rest);
         Some(Self {
             scheme,
-            prefix: prefix.to_ascii_lowercase(),
-            user,
-            host: host.to_owned(),
-            key: key.strip_prefix('/').unwrap_or(key).to_owned(),
-            query: query.map(str::to_owned),
+            prefix: url.scheme.to_ascii_lowercase(),
+            user: url.user.map(str::to_owned),
+            host: url.host.to_owned(),
+            key: url.path.strip_prefix('/').unwrap_or(url.path).to_owned(),
+            query: url.parameters.map(str::to_owned),
         })
     }
 
@@ -127,24 +121,6 @@ pub(crate) fn is_loopback(host: &str) -> bool {
     };
     let address = name.parse::<std::net::IpAddr>();
     name.eq_ignore_ascii_case("localhost") || address.is_ok_and(|ip| ip.is_loopback())
-}
-
-/// What follows a question mark. In names of objects it may stand for any
-/// character; it begins parameters where an `=` follows in the same piece.
-fn split_query(scheme: Scheme, text: &str) -> (&str, Option<&str>) {
-    let text = match scheme {
-        Scheme::Http => text.split('#').next().unwrap_or(text),
-        _ => text,
-    };
-    let Some((key, query)) = text.split_once('?') else {
-        return (text, None);
-    };
-    let piece = query.split('/').next().unwrap_or(query);
-    match scheme {
-        Scheme::Http => (key, Some(query)),
-        _ if piece.contains('=') => (key, Some(query)),
-        _ => (text, None),
-    }
 }
 
 /// Without what may be secret.

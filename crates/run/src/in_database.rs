@@ -27,6 +27,12 @@ pub fn is_elsewhere(path: &Path) -> bool {
     facts_input::is_address(path) || Query::of(path).is_some()
 }
 
+/// What stands in the place of a path as it may be shown: whole, but without what may be secret in an address or
+/// a query.
+pub fn shown_path(path: &Path) -> String {
+    Query::shown(path).unwrap_or_else(|| facts_input::shown(path))
+}
+
 /// The database of a configuration, shown without what may be secret.
 pub fn shown(database: &str) -> String {
     Database::parse(database).map_or_else(|error| error.to_string(), |known| known.to_string())
@@ -63,9 +69,7 @@ pub(crate) fn read(
         let mut connection = database.connect()?;
         for column in columns {
             let mut numbers = Numbers::default();
-            for (number, rows) in connection.numbers(query, &column)? {
-                numbers.add(number, rows);
-            }
+            connection.numbers(query, &column, |number, rows| numbers.add(number, rows))?;
             reader.put_numbers(&column, numbers);
         }
     }

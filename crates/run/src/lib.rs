@@ -39,7 +39,9 @@ pub use self::audit::Expected;
 pub use self::config::Config;
 pub use self::definitions::{Definitions, definitions_for, own_definitions, paper_and_own};
 pub use self::failure::{Failure, FailureKind};
-pub use self::in_database::{beside as database_beside, is_elsewhere, shown as shown_database};
+pub use self::in_database::{
+    beside as database_beside, is_elsewhere, shown as shown_database, shown_path,
+};
 pub use self::listener::{Listener, Silent};
 pub use self::model::{FittedElsewhere, fit};
 pub use self::outlook::{GroupOutlook, Outlook, outlook};

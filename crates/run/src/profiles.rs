@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::columns::Columns;
 use crate::config::{Config, Feature, KindName, Text};
 use crate::failure::Failure;
+use crate::in_database::shown_path;
 use crate::listener::Listener;
 use crate::model;
 use crate::run::TOOL;
@@ -178,7 +179,7 @@ impl Manifest {
 
     /// What a file of profiles says about itself.
     pub fn of_file(path: &Path) -> Result<Self, Failure> {
-        let name = facts_input::shown(path);
+        let name = shown_path(path);
         let table = facts_input::open(path.to_owned(), &facts_input::Options::default())?;
         Self::read(&name, table.schema().metadata())?.ok_or_else(|| {
             Failure::usage(format!(

@@ -26,6 +26,8 @@ const COUNT: &str = "count";
 pub struct Connection {
     database: Database,
     connection: ManagedConnection,
+    /// What may be secret in what was asked, as it is written.
+    asked: Vec<String>,
 }
 
 /// The distinct rows of a query, batch by batch, and how many rows each stands for.
@@ -63,7 +65,7 @@ impl Connection {
     /// Connects by a driver that is known.
     pub(crate) fn open(database: &Database, driver: &Driver) -> Result<Self, SqlError> {
         let mut loaded = driver.load(database)?;
-        let refuse = |error| database.refused("the database cannot be opened", &error);
+        let refuse = |error| database.refused("the database cannot be opened", &error, &[]);
         let opened = loaded.new_database_with_opts(options(database));
         Self::connect(database, opened.map_err(refuse)?)
     }
@@ -74,19 +76,20 @@ impl Connection {
         let opened = ManagedDatabase::from_uri(text, None, VERSION, LOOK, None);
         let refuse = |error: adbc_core::error::Error| match error.status {
             Status::NotFound => database.no_such_driver(),
-            _ => database.refused("the database cannot be opened", &error),
+            _ => database.refused("the database cannot be opened", &error, &[]),
         };
         Self::connect(database, opened.map_err(refuse)?)
     }
 
     fn connect(database: &Database, opened: ManagedDatabase) -> Result<Self, SqlError> {
-        let refuse = |error| database.refused("no connection", &error);
+        let refuse = |error| database.refused("no connection", &error, &[]);
         let mut connection = opened.new_connection().map_err(refuse)?;
         // Not every driver knows how to promise this; nothing is sent that would write.
         let _ = connection.set_option(OptionConnection::ReadOnly, OptionValue::from("true"));
         Ok(Self {
             database: database.clone(),
             connection,
+            asked: Vec::new(),
         })
     }
 
@@ -97,6 +100,7 @@ impl Connection {
         unwanted: &[String],
         cuts: &[Cut],
     ) -> Result<Rows, SqlError> {
+        self.asked = query.secrets();
         let mut columns = self.columns(query)?;
         columns.retain(|field| !unwanted.contains(field.name()));
         if columns.is_empty() {
@@ -156,11 +160,18 @@ impl Connection {
         Ok(rows)
     }
 
-    /// The distinct numbers of a column, and how many rows hold each. What is missing is not counted.
-    pub fn numbers(&mut self, query: &Query, column: &str) -> Result<Vec<(f64, u64)>, SqlError> {
+    /// Tells the distinct numbers of a column in ascending order, and how many rows hold each, as they come: none
+    /// is kept here. What is missing is not told.
+    pub fn numbers(
+        &mut self,
+        query: &Query,
+        column: &str,
+        mut tell: impl FnMut(f64, u64),
+    ) -> Result<(), SqlError> {
+        self.asked = query.secrets();
         let selected = [Selected::cast(column, "DOUBLE PRECISION")];
-        let statement = statement::grouped(&query.as_table(), &selected, COUNT);
-        let mut numbers = Vec::new();
+        let statement =
+            statement::in_order(&statement::grouped(&query.as_table(), &selected, COUNT));
         for batch in self.execute(&statement, "the query fails")? {
             let batch = batch.map_err(|error| self.broken(&error))?;
             let (Some(values), Some(counts)) = (
@@ -170,10 +181,13 @@ impl Connection {
                 // Nothing but missing values may come without a type.
                 continue;
             };
-            let known = values.iter().zip(counts.values());
-            numbers.extend(known.filter_map(|(value, &rows)| Some((value?, rows.unsigned_abs()))));
+            for (value, &rows) in values.iter().zip(counts.values()) {
+                if let Some(value) = value {
+                    tell(value, rows.unsigned_abs());
+                }
+            }
         }
-        Ok(numbers)
+        Ok(())
     }
 
     /// The columns of a query, all of different names.
@@ -222,8 +236,8 @@ impl Connection {
     }
 
     fn execute(&mut self, text: &str, what: &'static str) -> Result<Answer, SqlError> {
-        let database = &self.database;
-        let refuse = |error| database.refused(what, &error);
+        let (database, asked) = (&self.database, &self.asked);
+        let refuse = |error| database.refused(what, &error, asked);
         let mut statement = self.connection.new_statement().map_err(refuse)?;
         statement.set_sql_query(text).map_err(refuse)?;
         Ok(Answer {
@@ -248,7 +262,8 @@ impl Connection {
 
     fn broken(&self, error: &ArrowError) -> SqlError {
         let said = adbc_core::error::Error::with_message_and_status(error.to_string(), Status::IO);
-        self.database.refused("the rows stopped coming", &said)
+        self.database
+            .refused("the rows stopped coming", &said, &self.asked)
     }
 }
 

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use facts_guard::secret;
+
 use crate::connection::Connection;
 use crate::driver::{self, Driver};
 use crate::error::SqlError;
@@ -25,9 +27,6 @@ pub(crate) enum Kind {
     /// Whatever a driver of this name reaches, or a profile says.
     Other,
 }
-
-/// Words in the names of parameters that hold secrets.
-const SECRET: [&str; 5] = ["pass", "pwd", "secret", "token", "key"];
 
 impl Database {
     /// The database that a text names.
@@ -77,7 +76,8 @@ impl Database {
         if let Kind::DuckDb(Some(file)) | Kind::Sqlite(file) = &self.kind
             && !file.is_file()
         {
-            return Err(SqlError::NoFile(file.display().to_string()));
+            let file = file.display().to_string();
+            return Err(SqlError::NoFile(secret::hidden(&file)));
         }
         let driver = match &self.kind {
             Kind::DuckDb(_) => driver::DUCKDB,
@@ -116,16 +116,32 @@ impl Database {
         }
     }
 
-    /// An error of the driver, on one line and without secrets: some repeat what they could not read.
-    pub(crate) fn refused(&self, what: &'static str, said: &adbc_core::error::Error) -> SqlError {
-        let mut why = said
-            .message
-            .split_whitespace()
-            .collect::<Vec<_>>()
-            .join(" ");
-        for secret in self.secrets() {
-            why = why.replace(&secret, "***");
+    /// An error of the driver, on one line and without the secrets of the address and of what was asked: some
+    /// repeat what they could not read.
+    pub(crate) fn refused(
+        &self,
+        what: &'static str,
+        said: &adbc_core::error::Error,
+        asked: &[String],
+    ) -> SqlError {
+        let mut why = said.message.as_str();
+        if !asked.is_empty() {
+            // An excerpt may begin or end in the middle of a secret.
+            why = without_excerpt(why);
         }
+        let mut secrets = self.secrets();
+        secrets.extend_from_slice(asked);
+        let meant: Vec<String> = secrets.iter().map(|secret| decoded(secret)).collect();
+        secrets.extend(meant);
+        secrets.retain(|secret| !secret.is_empty());
+        // The longest first: a shorter one may be a part of it.
+        secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+        let mut why = why.to_owned();
+        for known in secrets {
+            why = why.replace(&known, "***");
+        }
+        let why = secret::hidden(&why);
+        let why = why.split_whitespace().collect::<Vec<_>>().join(" ");
         SqlError::Refused {
             database: self.to_string(),
             what,
@@ -133,28 +149,22 @@ impl Database {
         }
     }
 
-    /// Parts of the address that nobody is to see, as written and as meant; the longest first.
+    /// Parts of the address that nobody is to see, as they are written.
     fn secrets(&self) -> Vec<String> {
         if matches!(self.kind, Kind::DuckDb(_) | Kind::Sqlite(_)) {
-            return Vec::new();
+            let secrets = secret::secrets(&self.text).into_iter();
+            return secrets.map(str::to_owned).collect();
         }
         let mut secrets = vec![self.text.clone()];
         let (user, _, parameters) = parts(&self.text);
         secrets.extend(user.and_then(|user| Some(user.split_once(':')?.1.to_owned())));
         for parameter in parameters {
             if let Some((name, value)) = parameter.split_once('=')
-                && SECRET
-                    .iter()
-                    .any(|word| name.to_ascii_lowercase().contains(word))
+                && secret::is_name(name)
             {
                 secrets.push(value.to_owned());
             }
         }
-        let meant: Vec<String> = secrets.iter().map(|secret| decoded(secret)).collect();
-        secrets.extend(meant);
-        secrets.retain(|secret| !secret.is_empty());
-        secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
-        secrets.dedup();
         secrets
     }
 }
@@ -163,7 +173,7 @@ impl fmt::Display for Database {
     /// Without password and parameters.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.kind {
-            Kind::DuckDb(_) | Kind::Sqlite(_) => f.write_str(&self.text),
+            Kind::DuckDb(_) | Kind::Sqlite(_) => f.write_str(&secret::hidden(&self.text)),
             Kind::Postgres | Kind::Other => {
                 let (user, place, _) = parts(&self.text);
                 let place = place_shown(place);
@@ -219,6 +229,17 @@ fn file(rest: &str) -> Option<PathBuf> {
     let path = rest.strip_prefix("//").unwrap_or(rest);
     let is_memory = path.is_empty() || path == ":memory:";
     (!is_memory).then(|| PathBuf::from(path))
+}
+
+/// What a driver says, without the lines of a statement that it quotes: `LINE 1: SELECT …`.
+fn without_excerpt(said: &str) -> &str {
+    let quotes = |(at, word): (usize, &str)| {
+        let number = said[at + word.len()..].split(':').next();
+        let is_line = number.is_some_and(|number| number.parse::<u32>().is_ok());
+        is_line.then_some(at)
+    };
+    let excerpt = said.match_indices("LINE ").find_map(quotes);
+    excerpt.map_or(said, |at| &said[..at])
 }
 
 /// A text of a URL with its escapes undone.
@@ -311,10 +332,34 @@ mod tests {
         let message =
             format!("cannot read {text}: s@cret, s%40cret and hush\nwith sslmode=require");
         let error = Error::with_message_and_status(message, Status::IO);
-        let told = database.refused("connecting", &error).to_string();
+        let told = database.refused("connecting", &error, &[]).to_string();
         assert_eq!(
             told,
             "postgresql://me@host:5432/people: connecting: cannot read ***: ***, *** and *** with sslmode=require"
         );
+    }
+
+    #[test]
+    fn secrets_of_a_query_are_never_shown() {
+        let database = Database::parse("duckdb:").unwrap();
+        let told = |message: &str| {
+            let error = Error::with_message_and_status(message, Status::IO);
+            let asked = ["sig=hu%20sh".to_owned(), "open sesame".to_owned()];
+            database
+                .refused("the query fails", &error, &asked)
+                .to_string()
+        };
+        assert_eq!(
+            told("no GET on 'https://host/a?sig=hu%20sh': hu sh, open sesame\nor password=\nx"),
+            "duckdb:: the query fails: no GET on 'https://host/a?***': hu sh, *** or password= ***"
+        );
+        assert_eq!(
+            told("Parser Error: syntax error at FRM\n\nLINE 1: ...n sesame') FRM\n    ^"),
+            "duckdb:: the query fails: Parser Error: syntax error at FRM"
+        );
+        let lake = Database::parse("duckdb:md:lake?motherduck_token=hush").unwrap();
+        assert_eq!(lake.to_string(), "duckdb:md:lake?motherduck_token=***");
+        let error = lake.connect().err().unwrap().to_string();
+        assert!(!error.contains("hush"), "{error}");
     }
 }

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::path::Path;
 
+use facts_guard::secret;
+
 /// What a query begins with, in the place of a path.
 const PREFIX: &str = "sql:";
 
@@ -13,7 +15,7 @@ const QUERIES: [&str; 5] = ["select", "with", "from", "values", "table"];
 const SHOWN: usize = 200;
 
 /// A query in the place of a table.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Query(String);
 
 impl Query {
@@ -28,6 +30,18 @@ impl Query {
     /// Whether nothing is asked.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// The whole of what stands in the place of a path, without what may be secret; none if it is a path.
+    pub fn shown(path: &Path) -> Option<String> {
+        let text = path.to_str()?;
+        text.starts_with(PREFIX).then(|| secret::hidden(text))
+    }
+
+    /// What may be secret in it.
+    pub(crate) fn secrets(&self) -> Vec<String> {
+        let secrets = secret::secrets(&self.0).into_iter();
+        secrets.map(str::to_owned).collect()
     }
 
     /// The query as a table that another query can select from.
@@ -48,14 +62,21 @@ impl Query {
 }
 
 impl fmt::Display for Query {
-    /// As it was written, on one line, cut where it is long.
+    /// Without what may be secret, on one line, cut where it is long.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let words: Vec<&str> = self.0.split_whitespace().collect();
+        let shown = secret::hidden(&self.0);
+        let words: Vec<&str> = shown.split_whitespace().collect();
         let line = words.join(" ");
         match line.char_indices().nth(SHOWN) {
             Some((end, _)) => write!(f, "{PREFIX}{}…", &line[..end]),
             None => write!(f, "{PREFIX}{line}"),
         }
+    }
+}
+
+impl fmt::Debug for Query {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Query({self})")
     }
 }
 
@@ -104,5 +125,17 @@ mod tests {
         );
         let long = query(&format!("sql:{}", "é".repeat(300))).to_string();
         assert_eq!(long.chars().count(), 4 + SHOWN + 1);
+    }
+
+    #[test]
+    fn a_query_is_shown_without_secrets() {
+        let url = format!("https://me:hush@host/{}?sig=hush", "a".repeat(300));
+        let text = format!("sql:FROM '{url}', f('password=hush');");
+        let (long, whole) = (query(&text), Query::shown(Path::new(&text)).unwrap());
+        for shown in [long.to_string(), format!("{long:?}"), whole.clone()] {
+            assert!(!shown.contains("hush"), "{shown}");
+        }
+        assert!(whole.ends_with("f('password=***');"));
+        assert_eq!(long.secrets(), ["me:hush", "sig=hush", "hush"]);
     }
 }

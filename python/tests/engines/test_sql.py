@@ -115,7 +115,7 @@ def test_profiles_are_the_same_from_a_database(
 
 
 @pytest.fixture(scope="session")
-def incomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+def incomes(tmp_path_factory: pytest.TempPathFactory, postgres: int) -> dict[str, str]:
     """Many people with an income of their own each; the model does not read it."""
     folder, chance = tmp_path_factory.mktemp("incomes"), np.random.default_rng(5)
     rows = 120_000
@@ -129,19 +129,32 @@ def incomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     people.to_parquet(path, index=False)
     with sqlite3.connect(folder / "people.db") as lite:
         people.to_sql("people", lite, index=False)
-    return {str(path): "", f"sql:'{path}'": "duckdb:", "sql:people": f"sqlite:{folder / 'people.db'}"}
+    there = ibis.postgres.connect(host="127.0.0.1", port=postgres, user="facts", database="postgres")
+    there.create_table("incomes", pq.read_table(path))
+    return {
+        str(path): "",
+        f"sql:'{path}'": "duckdb:",
+        "sql:people": f"sqlite:{folder / 'people.db'}",
+        "sql:incomes": f"postgresql://facts@127.0.0.1:{postgres}/postgres",
+    }
+
+
+CUT = {
+    "features.income.quantiles": "4",
+    "features.income.missing-codes": '["-9"]',
+    "features.income.missing": '"level"',
+}
+LITTLE_MEMORY = {"audit.max-memory-mib": "12"}
+
+
+def flags(settings: dict[str, str]) -> list[str]:
+    return [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
 
 
 def test_bins_are_cut_in_the_database_where_numbers_keep_rows_apart(
     incomes: dict[str, str], settings: Any, tmp_path: Path
 ) -> None:
-    further = {
-        "features.income.quantiles": "4",
-        "features.income.missing-codes": '["-9"]',
-        "features.income.missing": '"level"',
-        "audit.max-memory-mib": "12",
-    }
-    more = [word for key, value in further.items() for word in ("--set", f"{key}={value}")]
+    more = flags(CUT | LITTLE_MEMORY)
     found = {
         audited(
             where, *(["--database", database] if database else []), *settings, *more, "--out", tmp_path / str(number)
@@ -150,6 +163,45 @@ def test_bins_are_cut_in_the_database_where_numbers_keep_rows_apart(
     }
     assert len(found) == 1
     assert "cut into bins while the table was read" in found.pop()
+
+
+@pytest.mark.parametrize(
+    ("number", "value"), [("NaN", "'NaN'::float8"), ("inf", "'Infinity'::float8"), ("-inf", "'-Infinity'::float8")]
+)
+def test_what_is_not_finite_is_refused_however_it_is_read(
+    number: str, value: str, incomes: dict[str, str], settings: Any
+) -> None:
+    columns = ", ".join(name for name in pd.read_csv(HIRING / "people.csv", nrows=1) if name != "kept")
+    edges = {"features.income.edges": "[-inf, 100, 1000, inf]"}
+    open_ends = {key: value for key, value in CUT.items() if "quantiles" not in key} | edges
+    for where, database in incomes.items():
+        if not database or (database.startswith("sqlite") and number == "NaN"):
+            continue
+        there = {"inf": "9e999", "-inf": "-9e999"}[number] if database.startswith("sqlite") else value
+        table = where.removeprefix("sql:")
+        one = f"SELECT {columns}, {there} FROM (SELECT * FROM {table} LIMIT 1) AS one"
+        query = f"sql:SELECT {columns}, income FROM {table} UNION ALL {one}"
+        for cut in (CUT, CUT | LITTLE_MEMORY, open_ends, open_ends | LITTLE_MEMORY):
+            done = run("audit", query, "--database", database, *settings, *flags(cut))
+            said = f": {number} is not a finite number; make it null if it is missing"
+            assert "column `income`, row " in done.stderr and said in done.stderr, (database, done.stderr)
+            assert done.returncode == 3, done.stderr
+
+
+def test_edges_do_not_depend_on_the_order_of_rows(settings: Any, tmp_path: Path) -> None:
+    """There are too many numbers to count them one by one, so that a sketch tells the edges."""
+    pd.read_csv(HIRING / "people.csv").drop(columns="kept").to_parquet(tmp_path / "people.parquet", index=False)
+    people = f"(SELECT *, row_number() OVER () - 1 AS number FROM '{tmp_path / 'people.parquet'}')"
+    found = set()
+    for order in ("range", "699999 - range"):
+        income = "sqrt(range * 7919 % 1000003)"
+        rows = f"(SELECT {income} AS income, range % (SELECT count(*) FROM {people}) AS number FROM range(700000)"
+        query = f"sql:SELECT * EXCLUDE number FROM {people} JOIN {rows} ORDER BY {order}) USING (number)"
+        more = flags(CUT | LITTLE_MEMORY)
+        out = tmp_path / order.replace(" ", "")
+        found.add(audited(query, "--database", "duckdb:", *settings, *more, "--out", out))
+    assert len(found) == 1
+    assert "income (within" in found.pop()
 
 
 def test_columns_of_any_type_can_be_read(people: pd.DataFrame, databases: Any, tmp_path: Path) -> None:
@@ -249,3 +301,42 @@ def test_a_password_is_never_told(databases: Any, settings: Any, postgres: int, 
     made = run("init", "sql:applicants", "--database", whole, "-o", "-")
     assert secret not in made.stdout and 'path = "sql:applicants"' in made.stdout
     assert f'database = "postgresql://facts@127.0.0.1:{postgres}/postgres"' in made.stdout
+
+
+def test_a_secret_in_a_query_is_never_told(databases: Any, parquet: Path, settings: Any, tmp_path: Path) -> None:
+    secret = "s3cr3t"
+    duckdb, postgres = ["--database", "duckdb:"], ["--database", databases["postgres"][1]]
+    for query, database in (
+        (f"sql:FROM 'https://me:{secret}@127.0.0.1:1/x.parquet?sig={secret}'", duckdb),
+        (f"sql:FROM postgres_scan('host=127.0.0.1 port=1 password={secret}', 'public', 'people')", duckdb),
+        (f"sql:FROM read_csv('nobody.csv?token={secret}')", duckdb),
+        (f"sql:SELECT *, 's3_secret_access_key={secret}' FROM {'x' * 40} WHER", duckdb),
+        (f"sql:SELECT 'password={secret}'::int", duckdb),
+        (f"sql:SELECT 'password={secret}'::int", postgres),
+        (f"sql:SELECT * FROM applicants WHERE 'Secret' = '{secret}'::int", postgres),
+        (f"sql:SELECT 'password={secret}' AS x, 1 AS x", duckdb),
+        (f"sql:FROM 'https://me:{secret}@127.0.0.1:1/x.parquet?sig={secret}'", []),
+        ("sql:SELECT 1 AS x", ["--database", f"duckdb:md:lake?motherduck_token={secret}"]),
+    ):
+        said = refusal(query, *database)
+        assert secret not in said, said
+    held = f"'https://me:{secret}@host/a?sig={secret}' <> 'password={secret}'"
+    query = f"sql:SELECT * FROM '{parquet}/*.parquet' WHERE {held}"
+    done = run("audit", query, *duckdb, *settings, "--out", tmp_path / "out", "--format", "html")
+    assert done.returncode == 0, done.stderr
+    written = {"printed": (done.stdout + done.stderr).encode()}
+    for path in (tmp_path / "out").rglob("*"):
+        if path.is_file():
+            held_by = path.read_bytes()
+            written[path.name] = gzip.decompress(held_by) if path.suffix == ".gz" else held_by
+    assert {"audit.json.gz", "report.html"} <= set(written)
+    for name, content in written.items():
+        assert secret.encode() not in content, name
+    record = json.loads(written["audit.json.gz"])
+    assert record["data"]["name"].endswith("WHERE 'https://***@host/a?***' <> 'password=***'")
+    made = run("init", query, *duckdb, "-o", "-")
+    assert made.returncode == 0 and secret not in made.stdout + made.stderr, made.stderr
+    assert "password=***" in made.stdout and "which is not written down" in made.stdout
+    plain = run("init", databases["postgres"][0], *postgres, "-o", "-")
+    assert 'path = "sql:SELECT * FROM applicants;"' in plain.stdout
+    assert "given with a password" not in plain.stdout

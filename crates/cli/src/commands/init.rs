@@ -182,7 +182,7 @@ impl Sketch<'_> {
         let mut lines = vec![
             format!(
                 "How to audit {}: {} rows, {columns} columns. Guessed from the names and values of the",
-                one_line(&facts_input::shown(&self.args.data)),
+                one_line(&facts_run::shown_path(&self.args.data)),
                 count(rows as u64)
             ),
             "columns: read it before you trust it. `facts explain config` lists every key."
@@ -286,13 +286,13 @@ impl Sketch<'_> {
         let data = &self.config.data;
         let mut text = String::from("[data]\n");
         if facts_run::is_elsewhere(&self.args.data) {
-            let address = facts_input::shown(&self.args.data);
+            let address = facts_run::shown_path(&self.args.data);
             let _ = writeln!(text, "path = {}", quoted(&address));
             if let Some(database) = &data.database {
                 text += &self.database(database);
             }
             if Path::new(&address) != self.args.data {
-                text += "# The address was given with a password or a signature, which is not written down: name it again\n# when you audit, as in `facts audit 'https://…'`.\n";
+                text += "# It was given with a password or a signature, which is not written down: name it again when you\n# audit, as in `facts audit 'https://…'`.\n";
             }
         } else if self.args.data != Path::new("-") {
             let path = std::path::absolute(&self.args.data).unwrap_or(self.args.data.clone());

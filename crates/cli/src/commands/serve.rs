@@ -127,8 +127,8 @@ fn typed(mut arguments: impl Iterator<Item = String>) -> Vec<String> {
         } else if !is_command_named && argument == "serve" {
             is_command_named = true;
         } else if !flags.contains(&name) {
-            // It is shown again: without what may be secret in an address.
-            kept.push(facts_input::shown(Path::new(&argument)));
+            // It is shown again: without what may be secret in an address or a query.
+            kept.push(facts_run::shown_path(Path::new(&argument)));
         }
     }
     kept

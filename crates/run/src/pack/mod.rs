@@ -22,7 +22,7 @@ pub use self::verify::{Redo, Verified, verify};
 use crate::config::Config;
 use crate::failure::Failure;
 use crate::gate::{self, BaselineFile, Before};
-use crate::in_database::shown as shown_database;
+use crate::in_database::{shown as shown_database, shown_path};
 use crate::listener::Listener;
 use crate::run::{TOOL, now};
 use crate::{saved, today};
@@ -226,6 +226,15 @@ fn note_secrets(config: &Config, listener: &dyn Listener) {
             "the configuration holds the value of {} in model.headers, and so does the pack; env:NAME would keep it out",
             written.join(", ")
         ));
+    }
+    let paths = config.data.path.iter().flat_map(|paths| &paths.0);
+    if paths
+        .into_iter()
+        .any(|path| Path::new(&shown_path(path)) != path)
+    {
+        listener.note(
+            "the configuration holds what may be a secret in data.path, and so does the pack; name the table on the command line instead",
+        );
     }
     let database = config.data.database.as_ref();
     if database.is_some_and(|text| !text.starts_with("env:") && shown_database(text) != *text) {

@@ -15,6 +15,7 @@ use super::{
 use crate::config::Config;
 use crate::failure::Failure;
 use crate::gate::BaselineFile;
+use crate::in_database::shown_path;
 use crate::listener::Listener;
 use crate::run::{TOOL, run};
 use crate::saved;
@@ -241,13 +242,13 @@ impl Pack {
             return Err(Failure::data(format!(
                 "the audit keeps no SHA-256 of its table ({}), so whether {} is that table cannot be told; make the audit from a file",
                 record.data.without_hash(),
-                facts_input::shown(redo.data)
+                shown_path(redo.data)
             )));
         }
         if known.is_none() || known != record.data.hashes() {
             return Err(Failure::data(format!(
                 "{} is not the table that was audited: its SHA-256 is another",
-                facts_input::shown(redo.data)
+                shown_path(redo.data)
             )));
         }
         // What files are called and when it is does not matter.
