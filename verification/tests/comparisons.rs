@@ -17,13 +17,13 @@ fn other_people_are_no_change() {
     assert!(found.alarms <= MOST, "{found:?}");
 }
 
-/// Most people are answered otherwise, and yet nothing has changed for everybody there can be.
+/// Most people are answered otherwise, and yet nothing has changed for everybody there can be. (Where only one of the
+/// audits knows an action, what is said of it can even be true.)
 #[test]
 fn other_answers_for_the_same_people_are_no_change() {
     for way in [Way::Samples, Way::SamePeople] {
         let found = pairs(way, Models::Swapped, PEOPLE, 100).unwrap();
         assert!(found.alarms <= MOST, "{way:?}: {found:?}");
-        assert_eq!(found.alarms, found.wrong, "{way:?}");
     }
 }
 
