@@ -1,6 +1,35 @@
-//! Reading as many bytes as somebody says there are.
+//! Reading as many bytes as somebody says there are, and files up to a size.
 
+use std::fs::File;
 use std::io::{self, ErrorKind, Read};
+use std::path::Path;
+
+/// No configuration, list or key has more bytes than this.
+pub const LARGEST_TEXT: u64 = 16 << 20;
+
+/// No list of findings has more bytes than this.
+pub const LARGEST_LIST: u64 = 1 << 30;
+
+/// No model that is read here has more bytes than this.
+pub const LARGEST_MODEL: u64 = 1 << 30;
+
+/// The bytes of a file of at most so many. What is larger, or never ends, as devices do, is refused.
+pub fn read_file(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let file = File::open(path)?;
+    file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most {
+        let why = format!("it has more than {} MiB", most >> 20);
+        return Err(io::Error::new(ErrorKind::FileTooLarge, why));
+    }
+    Ok(bytes)
+}
+
+/// The same, as text.
+pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
+    let text = String::from_utf8(read_file(path, most)?);
+    text.map_err(|_| io::Error::new(ErrorKind::InvalidData, "it is not text in UTF-8"))
+}
 
 /// So many bytes are taken on trust.
 const FIRST: u64 = 1 << 20;
@@ -59,5 +88,25 @@ mod tests {
         assert_eq!(read_exactly(&b"abc"[..], 2).unwrap(), b"ab");
         let long = vec![7; 5 << 20];
         assert_eq!(read_exactly(long.as_slice(), 5 << 20).unwrap(), long);
+    }
+
+    #[test]
+    fn a_file_is_read_up_to_its_limit() {
+        let path = std::env::temp_dir().join(format!("facts-read-{}", std::process::id()));
+        std::fs::write(&path, [b'a'; 9]).unwrap();
+        assert_eq!(read_text(&path, 9).unwrap(), "aaaaaaaaa");
+        let error = read_file(&path, 8).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::FileTooLarge);
+        std::fs::write(&path, [0xff]).unwrap();
+        let error = read_text(&path, 9).unwrap_err();
+        assert_eq!(error.to_string(), "it is not text in UTF-8");
+        std::fs::remove_file(&path).unwrap();
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_device_without_an_end_is_refused() {
+        let error = read_file(Path::new("/dev/zero"), LARGEST_TEXT).unwrap_err();
+        assert_eq!(error.to_string(), "it has more than 16 MiB");
     }
 }

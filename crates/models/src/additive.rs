@@ -86,7 +86,8 @@ pub(crate) const FORMAT: Format = Format {
     }),
     open: |rest, options| {
         let path = Path::new(rest);
-        let text = std::fs::read_to_string(path).map_err(|error| OpenError::file(path, error))?;
+        let text = facts_guard::read_text(path, facts_guard::LARGEST_MODEL)
+            .map_err(|error| OpenError::file(path, error))?;
         let model: AdditiveModel = serde_json::from_str(&text)
             .map_err(|error| OpenError::invalid(path, "linear", error))?;
         let mut model = model.renamed(&options.columns);

@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 use std::fmt;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::str::FromStr;
 
@@ -112,11 +114,26 @@ impl ModelSpec {
         for name in [&spec, rest].map(str::to_owned).into_iter().chain(words) {
             let path = Path::new(&name);
             if path.is_file() && hashed.insert(name.clone()) {
-                let bytes = std::fs::read(path).map_err(|error| OpenError::file(path, error))?;
-                parts.push(format!("{name} {:032x}", XxHash3_128::oneshot(&bytes)));
+                let hash = hash_of(path).map_err(|error| OpenError::file(path, error))?;
+                parts.push(format!("{name} {hash:032x}"));
             }
         }
         Ok(parts.join("; "))
+    }
+}
+
+/// The hash of a file's bytes, which need not fit into memory.
+fn hash_of(path: &Path) -> std::io::Result<u128> {
+    let mut file = BufReader::new(File::open(path)?);
+    let mut hasher = XxHash3_128::new();
+    loop {
+        let bytes = file.fill_buf()?;
+        if bytes.is_empty() {
+            return Ok(hasher.finish_128());
+        }
+        hasher.write(bytes);
+        let read = bytes.len();
+        file.consume(read);
     }
 }
 

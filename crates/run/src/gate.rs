@@ -47,14 +47,14 @@ impl BaselineFile {
     /// The bytes of both files; none if there is no list.
     pub fn bytes(&self) -> Result<Option<[Vec<u8>; 2]>, Failure> {
         let path = self.path.display();
-        let list = match std::fs::read(&self.path) {
+        let list = match facts_guard::read_file(&self.path, facts_guard::LARGEST_LIST) {
             Ok(list) => list,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(Failure::data(format!("{path}: {error}"))),
         };
         // A file that is something else is named before one that belongs to it.
         self.list(&list)?;
-        let audit = std::fs::read(&self.audit).map_err(|error| {
+        let audit = facts_guard::read_file(&self.audit, saved::largest()).map_err(|error| {
             Failure::data(format!(
                 "{}: {error}; it belongs to {path}: bring it back, or write both with --update-baseline",
                 self.audit.display()

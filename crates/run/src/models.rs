@@ -45,7 +45,8 @@ impl NamedModel {
 /// that it names lie beside it.
 pub fn read_list(path: &Path) -> Result<Vec<NamedModel>, Failure> {
     let refuse = |why: String| Failure::usage(format!("{}: {}", path.display(), why.trim_end()));
-    let text = std::fs::read_to_string(path).map_err(|error| refuse(error.to_string()))?;
+    let text = facts_guard::read_text(path, facts_guard::LARGEST_TEXT);
+    let text = text.map_err(|error| refuse(error.to_string()))?;
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
     struct List {

@@ -90,6 +90,11 @@ pub fn sha256(bytes: &[u8]) -> String {
     crate::table::hex(&Sha256::digest(bytes))
 }
 
+/// How many bytes a saved audit has at most, packed or not.
+pub fn largest() -> u64 {
+    Options::new().memory()
+}
+
 /// Reads a saved audit: its file, compressed or not, or the folder it lies in.
 pub fn load(path: &Path) -> Result<Record, Failure> {
     let file = if path.is_dir() {
@@ -98,7 +103,7 @@ pub fn load(path: &Path) -> Result<Record, Failure> {
         PathBuf::from(path)
     };
     let name = file.display();
-    let bytes = std::fs::read(&file).map_err(|error| {
+    let bytes = facts_guard::read_file(&file, largest()).map_err(|error| {
         let hint = if path.is_dir() {
             "; is this a folder that an audit was saved to?"
         } else {
@@ -111,7 +116,7 @@ pub fn load(path: &Path) -> Result<Record, Failure> {
 
 /// Reads a saved audit from its bytes, compressed or not.
 pub fn unpacked(name: &str, bytes: Vec<u8>) -> Result<Record, Failure> {
-    unpacked_within(name, bytes, Options::new().memory())
+    unpacked_within(name, bytes, largest())
 }
 
 /// The same; what would unpack to more bytes than this is refused. A small file can unpack to more than any
@@ -164,8 +169,21 @@ pub fn unpacked_within(name: &str, mut bytes: Vec<u8>, most: u64) -> Result<Reco
             .map_or(Ok(()), |a| a.check(&record.audit))
     });
     let whole = whole.and_then(|()| check_tests(&record));
+    let whole = whole.and_then(|()| check_hashes(&record));
     whole.map_err(|why| Failure::data(format!("{name}: the saved audit is damaged: {why}")))?;
     Ok(record)
+}
+
+/// Whether what is called a hash is one, and not a text of somebody's.
+fn check_hashes(record: &Record) -> Result<(), String> {
+    let files = record.data.files.iter().map(|file| &file.sha256);
+    let hashes = files.chain([&record.data.sha256, &record.model.sha256]);
+    let is_hash =
+        |hash: &str| hash.len() == 64 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
+    match hashes.flatten().find(|hash| !is_hash(hash)) {
+        Some(_) => Err("a SHA-256 is not 64 hexadecimal digits".to_owned()),
+        None => Ok(()),
+    }
 }
 
 /// Whether the tests of an audit that came from elsewhere can be true.

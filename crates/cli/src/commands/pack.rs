@@ -52,8 +52,7 @@ pub(crate) fn pack(args: PackArgs, reporter: &Reporter) -> Result<ExitCode, Fail
 
 pub(crate) fn verify(args: VerifyArgs, reporter: &Reporter) -> Result<ExitCode, Failure> {
     let name = args.pack.display();
-    let bytes =
-        std::fs::read(&args.pack).map_err(|error| Failure::data(format!("{name}: {error}")))?;
+    let bytes = pack::read(&args.pack)?;
     let redo = args.data.as_deref().map(|data| Redo {
         data,
         model: args.model.as_deref(),

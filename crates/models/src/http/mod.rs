@@ -256,7 +256,7 @@ impl HttpModel {
 
 /// The certificates of a PEM file.
 fn certificates(path: &Path) -> Result<Vec<Certificate<'static>>, OpenError> {
-    let pem = std::fs::read(path).map_err(|error| {
+    let pem = facts_guard::read_file(path, facts_guard::LARGEST_TEXT).map_err(|error| {
         OpenError::Unavailable(format!(
             "cannot read the file of certificates {}: {error}",
             path.display()

@@ -50,7 +50,8 @@ impl TreeModel {
         library: &'static str,
         read: fn(&[u8]) -> Result<Self, Refused>,
     ) -> Result<Self, OpenError> {
-        let bytes = std::fs::read(path).map_err(|error| OpenError::file(path, error))?;
+        let bytes = facts_guard::read_file(path, facts_guard::LARGEST_MODEL)
+            .map_err(|error| OpenError::file(path, error))?;
         let mut model = read(&bytes).map_err(|refused| refused.of(path, library))?;
         model.inputs.rename(options);
         model.output.threshold = options.threshold.or(model.output.threshold);

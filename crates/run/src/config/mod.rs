@@ -437,7 +437,7 @@ impl Config {
     pub fn load(path: Option<&Path>, settings: &[String]) -> Result<Self, Failure> {
         let text = match path {
             None => String::new(),
-            Some(path) => std::fs::read_to_string(path)
+            Some(path) => facts_guard::read_text(path, facts_guard::LARGEST_TEXT)
                 .map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?,
         };
         let name = path.map_or_else(String::new, |path| path.display().to_string());
@@ -592,7 +592,8 @@ pub fn as_json(path: &Path) -> Result<String, Failure> {
             error.to_string().trim_end()
         ))
     };
-    let text = std::fs::read_to_string(path).map_err(|error| refuse(&error))?;
+    let text = facts_guard::read_text(path, facts_guard::LARGEST_TEXT);
+    let text = text.map_err(|error| refuse(&error))?;
     let table: toml::Table = toml::from_str(&text).map_err(|error| refuse(&error))?;
     serde_json::to_string(&AsJson(&toml::Value::Table(table))).map_err(|error| refuse(&error))
 }

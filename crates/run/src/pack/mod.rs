@@ -73,7 +73,7 @@ pub fn pack(
     note_other_reports(packing.result, &files, listener);
     let mut gate_of = None;
     if let Some(path) = packing.config {
-        let text = std::fs::read(path)
+        let text = facts_guard::read_file(path, facts_guard::LARGEST_TEXT)
             .map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
         note_secrets(&config, listener);
         files.push((CONFIG.to_owned(), text));
@@ -143,6 +143,12 @@ fn listed((path, bytes): &(String, Vec<u8>)) -> File {
     }
 }
 
+/// The bytes of a pack.
+pub fn read(path: &Path) -> Result<Vec<u8>, Failure> {
+    let bytes = facts_guard::read_file(path, saved::largest());
+    bytes.map_err(|error| Failure::data(format!("{}: {error}", path.display())))
+}
+
 /// The saved audit as it lies there.
 fn audit_bytes(packing: &Packing<'_>, record: &Record) -> Result<Vec<u8>, Failure> {
     let file = if packing.result.is_dir() {
@@ -150,7 +156,7 @@ fn audit_bytes(packing: &Packing<'_>, record: &Record) -> Result<Vec<u8>, Failur
     } else {
         packing.result.to_owned()
     };
-    let bytes = std::fs::read(&file)
+    let bytes = facts_guard::read_file(&file, saved::largest())
         .map_err(|error| Failure::data(format!("{}: {error}", file.display())))?;
     if bytes.starts_with(&[0x1f, 0x8b]) {
         Ok(bytes)
@@ -201,7 +207,7 @@ fn note_other_reports(result: &Path, files: &Files, listener: &dyn Listener) {
     let others: Vec<&str> = (files.iter())
         .filter_map(|(path, bytes)| {
             let name = path.strip_prefix(REPORTS)?;
-            let beside = std::fs::read(result.join(name)).ok()?;
+            let beside = facts_guard::read_file(&result.join(name), saved::largest()).ok()?;
             (beside != *bytes).then_some(name)
         })
         .collect();

@@ -12,8 +12,8 @@ const NAMESPACE: &str = "facts-pack";
 /// Signs a manifest with the private key in a file.
 pub(super) fn sign(key: &Path, manifest: &[u8]) -> Result<Vec<u8>, Failure> {
     let name = key.display();
-    let text =
-        std::fs::read_to_string(key).map_err(|error| Failure::usage(format!("{name}: {error}")))?;
+    let text = facts_guard::read_text(key, facts_guard::LARGEST_TEXT)
+        .map_err(|error| Failure::usage(format!("{name}: {error}")))?;
     let refuse = |why: String| {
         Failure::usage(format!(
             "{name}: {why}; sign with an Ed25519 key without a passphrase, as `ssh-keygen -t ed25519 -N \"\" -f KEY` makes one"
@@ -34,7 +34,7 @@ pub(super) fn sign(key: &Path, manifest: &[u8]) -> Result<Vec<u8>, Failure> {
 /// Reads the public key of whom a signature is expected from.
 pub(super) fn signer(path: &Path) -> Result<PublicKey, Failure> {
     let name = path.display();
-    let text = std::fs::read_to_string(path)
+    let text = facts_guard::read_text(path, facts_guard::LARGEST_TEXT)
         .map_err(|error| Failure::usage(format!("{name}: {error}")))?;
     PublicKey::from_openssh(text.trim()).map_err(|error| {
         Failure::usage(format!("{name}: this is no public key of OpenSSH: {error}"))
