@@ -276,7 +276,17 @@ impl Profiles {
             let columns = manifest.columns.clone();
             return Self::counted(table, columns, suppress_below);
         }
-        let mut columns = kept(config, &table, cuts, listener)?;
+        let (decided, mut columns) = kept(config, &table, listener)?;
+        if let Cuts::OfTable = cuts {
+            cut_at_quantiles(&decided, &table, &mut columns)?;
+            if let Some(k) = suppress_below {
+                // An edge is a number that somebody holds: it is taken among numbers that k people share.
+                let cut = columns.iter().filter(|column| column.bins.is_some());
+                let cut: Vec<&str> = cut.map(|column| column.name.as_str()).collect();
+                table.cells = table.cells.with_shared_numbers(&cut, k)?;
+                cut_at_quantiles(&decided, &table, &mut columns)?;
+            }
+        }
         for column in &mut columns {
             if let Cuts::Of(other) = cuts {
                 let known = other.columns.iter().find(|known| known.name == column.name);
@@ -326,16 +336,15 @@ impl Profiles {
     }
 }
 
-/// The columns that have a role, and where they are cut.
+/// What each column is, and those that have a role.
 fn kept(
     config: &Config,
     table: &Table,
-    cuts: &Cuts,
     listener: &dyn Listener,
-) -> Result<Vec<Kept>, Failure> {
+) -> Result<(Columns, Vec<Kept>), Failure> {
     let inputs = model::inputs(config, listener)?;
     let columns = Columns::decide(config, &table.cells, inputs.as_deref())?;
-    let mut kept: Vec<Kept> = (columns.roles.iter())
+    let kept = (columns.roles.iter())
         .filter(|role| role.role != "ignored")
         .map(|role| Kept {
             name: role.column.clone(),
@@ -343,15 +352,18 @@ fn kept(
             bins: None,
         })
         .collect();
-    if let Cuts::OfTable = cuts {
-        let (population, _) = columns.declaration.population(&table.cells)?;
-        for column in &mut kept {
-            let mut levels = population.features().iter();
-            let levels = levels.find(|levels| levels.name == column.name);
-            column.bins = levels.and_then(BinNames::of);
-        }
+    Ok((columns, kept))
+}
+
+/// Gives each column the bins that an audit of this table would have.
+fn cut_at_quantiles(columns: &Columns, table: &Table, kept: &mut [Kept]) -> Result<(), Failure> {
+    let (population, _) = columns.declaration.population(&table.cells)?;
+    for column in kept {
+        let mut levels = population.features().iter();
+        let levels = levels.find(|levels| levels.name == column.name);
+        column.bins = levels.and_then(BinNames::of);
     }
-    Ok(kept)
+    Ok(())
 }
 
 /// Leaves out profiles of fewer rows than asked for.

@@ -251,6 +251,41 @@ fn small_profiles_are_left_out_and_said_to_be() {
     assert_eq!(few.manifest.suppressed.unwrap().rows, None);
 }
 
+/// Years to a millionth, which nobody shares: an edge that is one of them names somebody.
+#[test]
+fn edges_of_suppressed_profiles_are_numbers_of_nobody() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = std::fs::read_to_string(hiring("people.csv")).unwrap();
+    let mut lines = text.lines();
+    let header: Vec<&str> = lines.next().unwrap().split(',').collect();
+    let years = header.iter().position(|name| *name == "years").unwrap();
+    let mut held = Vec::new();
+    let mut exact = header.join(",");
+    // So many that both edges of thirds are somebody's.
+    for (row, line) in lines.take(598).enumerate() {
+        let mut fields: Vec<String> = line.split(',').map(str::to_owned).collect();
+        let number: f64 = fields[years].parse().unwrap();
+        fields[years] = format!("{:.6}", number + 0.000_731 * (row + 1) as f64);
+        held.push(fields[years].parse::<f64>().unwrap());
+        exact += &format!("\n{}", fields.join(","));
+    }
+    let path = folder.path().join("exact.csv");
+    std::fs::write(&path, exact + "\n").unwrap();
+    let edges = |suppress_below| -> Vec<f64> {
+        let made = profiles(std::slice::from_ref(&path), &Cuts::OfTable, suppress_below);
+        let mut columns = made.manifest.columns.into_iter();
+        let years = columns.find(|column| column.name == "years").unwrap();
+        years.bins.unwrap().cuts
+    };
+    let of_somebody = |edge: &f64| held.contains(edge);
+    assert!(edges(None).iter().any(of_somebody));
+    let shared = edges(Some(10));
+    assert!(
+        !shared.is_empty() && !shared.iter().any(of_somebody),
+        "{shared:?}"
+    );
+}
+
 /// What is ignored is not read, so that rows which differ in nothing else are one.
 #[test]
 fn ignored_columns_keep_no_rows_apart() {
