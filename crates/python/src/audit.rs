@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use facts_engine::comparison::compare;
 use facts_engine::definitions;
 use facts_models::ModelSpec;
+use facts_report::csv::Formulas;
 use facts_report::diff::SeriesDiff;
 use facts_report::sheets::{self, Sheet, Shows};
 use facts_report::text::{self, Palette};
@@ -194,6 +195,7 @@ fn choice(chosen: &Bound<'_, PyAny>) -> PyResult<Choice> {
         max_cost: chosen.get_item("at_most")?.extract()?,
         least_cost: chosen.get_item("least_cost")?.extract()?,
         order: order(chosen.py(), &chosen.get_item("order")?.extract::<String>()?)?,
+        formulas: Formulas::Kept,
     })
 }
 

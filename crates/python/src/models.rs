@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use facts_report::Report;
+use facts_report::csv::Formulas;
 use facts_report::models::{MODEL_FORMS, ModelRow, Models};
 use facts_run::files::Files;
 use facts_run::models::{NamedModel, run_models, summary};
@@ -47,7 +48,7 @@ impl Summary {
         let write = || -> Result<(), Failure> {
             let mut files = Files::of_folder(&folder, &Silent)?;
             for form in MODEL_FORMS {
-                let bytes = (form.write)(&self.models);
+                let bytes = (form.write)(&self.models, Formulas::Kept);
                 let bytes = bytes.map_err(|error| Failure::output(form.file, error))?;
                 files.add(folder.join(form.file), &bytes)?;
             }

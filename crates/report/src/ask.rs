@@ -7,6 +7,7 @@ use facts_engine::subgroups::Predicate;
 use thiserror::Error;
 
 use crate::conditions::Conditions;
+use crate::csv::Formulas;
 use crate::finding::finding_id;
 use crate::forms::FORMS;
 use crate::record::Record;
@@ -94,6 +95,8 @@ pub struct Choice {
     pub least_cost: bool,
     /// Which come first.
     pub order: Order,
+    /// What becomes of formulas in CSV.
+    pub formulas: Formulas,
 }
 
 impl Choice {
@@ -125,6 +128,7 @@ impl Choice {
             conditions: wanted.transpose()?,
             passing: self.passing,
             order: self.order,
+            formulas: self.formulas,
         })
     }
 }

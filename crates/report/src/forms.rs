@@ -56,7 +56,7 @@ pub const FORMS: &[Form] = &[
         file: "subgroups.csv",
         about: "all subgroups by all definitions, as CSV",
         chooses: false,
-        write: |report, _| Ok(csv::csv(&sheets::subgroups(report))),
+        write: |report, showing| Ok(csv::csv(&sheets::subgroups(report), showing.formulas)),
     },
     Form {
         name: "parquet",
@@ -70,7 +70,7 @@ pub const FORMS: &[Form] = &[
         file: "actions.csv",
         about: "all pairs of a subgroup and an action, as CSV",
         chooses: false,
-        write: |report, _| Ok(csv::csv(&sheets::actions(report))),
+        write: |report, showing| Ok(csv::csv(&sheets::actions(report), showing.formulas)),
     },
     Form {
         name: "actions-parquet",
@@ -84,7 +84,7 @@ pub const FORMS: &[Form] = &[
         file: "people.csv",
         about: "who is refused and who has a way out, by group, as CSV",
         chooses: false,
-        write: |report, _| Ok(csv::csv(&sheets::people(report))),
+        write: |report, showing| Ok(csv::csv(&sheets::people(report), showing.formulas)),
     },
     Form {
         name: "people-parquet",
@@ -98,7 +98,7 @@ pub const FORMS: &[Form] = &[
         file: "stories.csv",
         about: "the stories, as CSV",
         chooses: false,
-        write: |report, _| Ok(csv::csv(&sheets::stories(report))),
+        write: |report, showing| Ok(csv::csv(&sheets::stories(report), showing.formulas)),
     },
     Form {
         name: "stories-parquet",
@@ -112,7 +112,7 @@ pub const FORMS: &[Form] = &[
         file: "drivers.csv",
         about: "which characteristics go with the gap, as CSV",
         chooses: false,
-        write: |report, _| Ok(csv::csv(&sheets::drivers(report))),
+        write: |report, showing| Ok(csv::csv(&sheets::drivers(report), showing.formulas)),
     },
     Form {
         name: "drivers-parquet",
@@ -133,6 +133,6 @@ pub const FORMS: &[Form] = &[
         file: "impact-ratios.csv",
         about: "selection rates and impact ratios, as CSV",
         chooses: false,
-        write: |report, _| Ok(csv::csv(&sheets::impact(report))),
+        write: |report, showing| Ok(csv::csv(&sheets::impact(report), showing.formulas)),
     },
 ];

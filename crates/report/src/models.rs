@@ -7,7 +7,7 @@ use facts_engine::answer::Verdict;
 use serde::Serialize;
 
 use crate::answer::{Answered, words};
-use crate::csv::csv;
+use crate::csv::{Formulas, csv};
 use crate::evidence::words::{level, p_value, several};
 use crate::forms::Failure;
 use crate::grid::{Grid, Side, escape};
@@ -377,9 +377,9 @@ impl Models {
     }
 
     /// In a form of [`MODEL_FORMS`]; none if there is no such form.
-    pub fn form(&self, name: &str) -> Option<Result<Vec<u8>, Failure>> {
+    pub fn form(&self, name: &str, formulas: Formulas) -> Option<Result<Vec<u8>, Failure>> {
         let form = MODEL_FORMS.iter().find(|form| form.name == name)?;
-        Some((form.write)(self))
+        Some((form.write)(self, formulas))
     }
 }
 
@@ -390,7 +390,7 @@ pub struct ModelForm {
     /// The file it is written to.
     pub file: &'static str,
     /// Writes it.
-    pub write: fn(&Models) -> Result<Vec<u8>, Failure>,
+    pub write: fn(&Models, Formulas) -> Result<Vec<u8>, Failure>,
 }
 
 /// All forms of the summary there are.
@@ -398,17 +398,17 @@ pub const MODEL_FORMS: &[ModelForm] = &[
     ModelForm {
         name: "text",
         file: "models.txt",
-        write: |models| Ok(models.text().into_bytes()),
+        write: |models, _| Ok(models.text().into_bytes()),
     },
     ModelForm {
         name: "markdown",
         file: "models.md",
-        write: |models| Ok(models.markdown().into_bytes()),
+        write: |models, _| Ok(models.markdown().into_bytes()),
     },
     ModelForm {
         name: "json",
         file: "models.json",
-        write: |models| {
+        write: |models, _| {
             let mut json = serde_json::to_vec_pretty(models)?;
             json.push(b'\n');
             Ok(json)
@@ -417,7 +417,7 @@ pub const MODEL_FORMS: &[ModelForm] = &[
     ModelForm {
         name: "csv",
         file: "models.csv",
-        write: |models| Ok(csv(&models.sheet())),
+        write: |models, formulas| Ok(csv(&models.sheet(), formulas)),
     },
 ];
 
@@ -457,10 +457,10 @@ mod tests {
         assert!(text.contains("at most 0.05: each model is tested at α = 0.0125"));
         assert!(text.contains("161 (at least 80)"), "{text}");
         assert!(text.ends_with("\na failed: it is not there\n"), "{text}");
-        let csv = String::from_utf8(models.form("csv").unwrap().unwrap()).unwrap();
+        let csv = String::from_utf8(models.form("csv", Formulas::Kept).unwrap().unwrap()).unwrap();
         assert_eq!(csv.lines().count(), 5);
         assert!(csv.starts_with("name,model,verdict,against,p,"));
-        assert!(models.form("xml").is_none());
+        assert!(models.form("xml", Formulas::Kept).is_none());
     }
 
     #[test]

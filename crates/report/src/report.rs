@@ -9,6 +9,7 @@ use facts_engine::ranking::{AggregatedRankings, Filters, Ranking, RankingAnalysi
 
 use crate::conditions::Conditions;
 use crate::csc::Csc;
+use crate::csv::Formulas;
 use crate::finding::finding_id;
 use crate::gaps::Gaps;
 use crate::record::Record;
@@ -41,7 +42,7 @@ pub struct Column {
     pub ranking: Ranking,
 }
 
-/// Which findings are shown.
+/// Which findings are shown, and how.
 #[derive(Clone, Debug, Default)]
 pub struct Showing {
     /// How many of each definition.
@@ -54,6 +55,8 @@ pub struct Showing {
     pub passing: bool,
     /// Which findings come first.
     pub order: Order,
+    /// What becomes of formulas in CSV.
+    pub formulas: Formulas,
 }
 
 /// Which findings come first.

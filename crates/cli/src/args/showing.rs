@@ -1,6 +1,7 @@
 //! What is typed about what is shown: definitions and findings.
 
 use clap::Args;
+use facts_report::csv::Formulas;
 use facts_report::{Choice, Order};
 use facts_run::Config;
 use facts_run::config::Text;
@@ -84,6 +85,9 @@ pub(crate) struct ShowingArgs {
     /// List only the cheapest of the actions left
     #[arg(long)]
     pub(crate) least_cost: bool,
+    /// In CSV, put an apostrophe in front of names and levels that a spreadsheet would take for formulas
+    #[arg(long)]
+    pub(crate) spreadsheet: bool,
 }
 
 /// How many findings of each definition are shown unless said otherwise.
@@ -103,6 +107,10 @@ impl From<ShowingArgs> for Choice {
             max_cost: args.max_cost,
             least_cost: args.least_cost,
             order: Order::named(&args.order).unwrap_or_default(),
+            formulas: match args.spreadsheet {
+                true => Formulas::Disarmed,
+                false => Formulas::Kept,
+            },
         }
     }
 }

@@ -110,6 +110,7 @@ fn show(
     reporter: &Reporter,
 ) -> Result<(), Failure> {
     let refuse = |form: &str, error| Failure::output(form, error);
+    let formulas = Choice::from(results.showing.clone()).formulas;
     match results.format.as_deref() {
         None => {
             output::print_plain(&summary.text())?;
@@ -125,7 +126,7 @@ fn show(
             reporter.note(&format!("{:.2} s in all", reporter.seconds()));
         }
         Some(form) => {
-            let bytes = summary.form(form).transpose();
+            let bytes = summary.form(form, formulas).transpose();
             let bytes = bytes.map_err(|error| refuse(form, error))?;
             output::print_raw(&bytes.unwrap_or_default())?;
         }
@@ -135,7 +136,7 @@ fn show(
     };
     let mut files = Files::of_folder(out, reporter)?;
     for form in MODEL_FORMS {
-        let bytes = (form.write)(summary).map_err(|error| refuse(form.file, error))?;
+        let bytes = (form.write)(summary, formulas).map_err(|error| refuse(form.file, error))?;
         files.add(out.join(form.file), &bytes)?;
     }
     publish(files, out, reporter)

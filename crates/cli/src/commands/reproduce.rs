@@ -95,7 +95,7 @@ fn write(
         .map_err(|error| Failure::output(path.display(), error))?;
     json.push(b'\n');
     files.add(path, &json)?;
-    let sheet = csv::csv(&document::sheet(comparison));
+    let sheet = csv::csv(&document::sheet(comparison), csv::Formulas::Kept);
     files.add(folder.join("reproduction.csv"), &sheet)?;
     let report = Report::new(&made.record)?;
     saved::whole(folder, &report, &Showing::top(3), &mut files, reporter)?;

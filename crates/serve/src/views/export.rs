@@ -1,6 +1,6 @@
 //! What is seen of all subgroups, as a file.
 
-use facts_report::csv;
+use facts_report::csv::{self, Formulas};
 use facts_report::sheets::{Cells, Sheet};
 
 use super::subgroups::{Asked, entries};
@@ -8,7 +8,8 @@ use crate::desk::Desk;
 use crate::failure::Failed;
 use crate::http::Response;
 
-/// The rows that filters and brush leave, in the order asked for, as CSV.
+/// The rows that filters and brush leave, in the order asked for, as CSV. It is opened in a
+/// spreadsheet, so nothing in it is a formula.
 pub(crate) fn csv(desk: &mut Desk<'_>, asked: &Asked) -> Result<Response, Failed> {
     let entries = entries(desk, asked)?;
     let audit = &desk.record.audit;
@@ -51,7 +52,7 @@ pub(crate) fn csv(desk: &mut Desk<'_>, asked: &Asked) -> Result<Response, Failed
         .iter()
         .map(|(_, tested)| tested.map(|tested| tested.family_wise));
     columns.push(("family-wise p".to_owned(), Cells::Number(p.collect())));
-    let text = csv::csv(&Sheet { columns });
+    let text = csv::csv(&Sheet { columns }, Formulas::Disarmed);
     let response = Response::new(200, "text/csv; charset=utf-8", text);
     Ok(response.with(
         "Content-Disposition",
