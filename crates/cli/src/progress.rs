@@ -297,8 +297,8 @@ fn end(stop: &AtomicBool, grace: &AtomicU64) {
 /// a program that just died would leave the model's programs running. `nohup` is obeyed.
 #[cfg(unix)]
 fn end_at_signals(stop: &Arc<AtomicBool>, grace: &Arc<AtomicU64>) {
-    use signal_hook::consts::{SIGHUP, SIGTERM};
-    let signals = [SIGTERM, SIGHUP];
+    use signal_hook::consts::{SIGHUP, SIGQUIT, SIGTERM, SIGXCPU};
+    let signals = [SIGTERM, SIGHUP, SIGQUIT, SIGXCPU];
     let signals = signals.into_iter().filter(|&signal| !is_ignored(signal));
     // Fails only if the system refuses; then the program dies at once, as any other does.
     if let Ok(mut signals) = signal_hook::iterator::Signals::new(signals) {

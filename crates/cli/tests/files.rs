@@ -292,6 +292,8 @@ fn a_damaged_audit_is_refused() {
         tested.unwrap()["p"] = 5.0.into();
     };
     assert!(message(&p).contains("is not between 0 and 1"));
+    let hash = |audit: &mut Value| audit["data"]["sha256"] = "` <img src=x>".into();
+    assert!(message(&hash).contains("a SHA-256 is not 64 hexadecimal digits"));
     assert!(message(&|audit| audit["version"] = 7.into()).contains("version 7"));
     assert!(message(&|audit| *audit = serde_json::json!({"a": 1})).contains("not a saved audit"));
     let packed = std::fs::read(out.join("audit.json.gz")).unwrap();
@@ -532,10 +534,13 @@ fn shells_and_man_are_served() {
 fn an_interrupt_leaves_no_half_file_and_no_program() {
     ended_by("-INT", 0);
     ended_by("-TERM", 1);
-    // Under `nohup` the command is not to be ended by this one.
-    let to_itself = Command::new("sh").args(["-c", "kill -HUP $$"]).status();
-    if !to_itself.unwrap().success() {
-        ended_by("-HUP", 2);
+    // What whoever started the tests wants to be ignored (`nohup`, a shell's `&`) does not end the command either.
+    for (number, signal) in ["-HUP", "-QUIT"].into_iter().enumerate() {
+        let kill = format!("kill {signal} $$");
+        let to_itself = Command::new("sh").args(["-c", &kill]).status();
+        if !to_itself.unwrap().success() {
+            ended_by(signal, 2 + number);
+        }
     }
 }
 

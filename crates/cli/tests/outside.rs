@@ -127,6 +127,101 @@ fn text_from_outside_commands_no_terminal() {
     }
 }
 
+/// What the gate says to a log of CI and on its pages.
+#[test]
+fn text_from_outside_commands_no_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = |name: &str| folder.path().join(name);
+    for name in ["people.csv", "model.json"] {
+        let text = std::fs::read_to_string(example().join(name)).unwrap();
+        let text = text.replace("clerk", "cl\u{202e}erk\u{9b}2J");
+        std::fs::write(place(name), text.replace("Female", "Fem\u{1b}[2Jale")).unwrap();
+    }
+    let mut command = facts();
+    command.args([
+        "audit",
+        "-q",
+        "--ignore",
+        "kept",
+        "-p",
+        "sex",
+        "--favourable",
+        "1",
+    ]);
+    command
+        .arg(place("people.csv"))
+        .arg("-m")
+        .arg(place("model.json"));
+    let output = command.arg("--out").arg(place("result")).output().unwrap();
+    assert!(output.status.success(), "{}", said(&output));
+    let config = "[[check.rule]]\ndefinition = \"equal-effectiveness:micro\"\nmax-score = 0.01\nevidence = \"none\"\n";
+    std::fs::write(place("facts.toml"), config).unwrap();
+    let is_harmless = |bytes: &[u8]| {
+        let text = std::str::from_utf8(bytes).unwrap();
+        let bad = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
+        assert!(text.contains("ale"), "{text}");
+        assert!(!text.contains(bad), "{text:?}");
+    };
+    for form in ["text", "junit", "github"] {
+        let mut command = facts();
+        command
+            .arg("check")
+            .arg(place("result"))
+            .args(["--format", form]);
+        command.arg("--config").arg(place("facts.toml"));
+        let output = command
+            .env("GITHUB_STEP_SUMMARY", place("page.md"))
+            .output();
+        is_harmless(&output.unwrap().stdout);
+    }
+    is_harmless(&std::fs::read(place("page.md")).unwrap());
+}
+
+/// Names of groups and levels that a spreadsheet would run, and a page of Markdown would load.
+#[test]
+fn formulas_and_pictures_are_text() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("people.csv");
+    let table = std::fs::read_to_string(example().join("people.csv")).unwrap();
+    let table = table.replace("Female", "=HYPERLINK(1)");
+    let table = table.replace("Male", "![x](https://example.org/x)");
+    std::fs::write(&path, &table).unwrap();
+    let (kept, disarmed) = (folder.path().join("kept"), folder.path().join("disarmed"));
+    for (out, more) in [(&kept, None), (&disarmed, Some("--spreadsheet"))] {
+        let mut command = facts();
+        command
+            .args(["audit", "-q", "-p", "sex", "--ignore", "kept"])
+            .arg(&path);
+        command
+            .args(["-m", "model.json", "--favourable", "1", "--out"])
+            .arg(out);
+        let output = command.args(more).output().unwrap();
+        assert!(output.status.success(), "{}", said(&output));
+    }
+    let formulas = |folder: &Path| -> usize {
+        let sheets = contents(folder).into_iter();
+        let sheets = sheets.filter(|(name, _)| name.ends_with(".csv"));
+        let starts = |text: &str| text.matches(",=H").count() + text.matches("\n=H").count();
+        sheets
+            .map(|(_, bytes)| starts(std::str::from_utf8(&bytes).unwrap()))
+            .sum()
+    };
+    assert!(formulas(&kept) > 10);
+    assert_eq!(formulas(&disarmed), 0);
+    let page = folder.path().join("page.md");
+    let mut command = facts();
+    command
+        .arg("check")
+        .arg(&kept)
+        .env("GITHUB_STEP_SUMMARY", &page);
+    command.output().unwrap();
+    for page in [page, kept.join("report.md")] {
+        let page = std::fs::read_to_string(page).unwrap();
+        assert!(page.contains("https://example.org/x"));
+        assert!(!page.contains("![x]("), "{page}");
+    }
+}
+
 /// An audit of the example into a folder, by one of two configurations.
 fn audit(out: &Path, support: &str) -> Command {
     let mut command = facts();

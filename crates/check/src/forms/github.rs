@@ -1,5 +1,7 @@
 //! GitHub Actions: annotations, and the page that a step shows.
 
+use facts_report::markdown::escape;
+use facts_report::text::{visible, visible_lines};
 use facts_report::{Grid, Side};
 
 use super::Place;
@@ -45,14 +47,12 @@ fn annotation(rule: &Judged, place: &Place) -> String {
 
 /// The message of a workflow command.
 fn data(text: &str) -> String {
-    text.replace('%', "%25")
-        .replace('\r', "%0D")
-        .replace('\n', "%0A")
+    visible_lines(text).replace('%', "%25").replace('\n', "%0A")
 }
 
 /// A property of a workflow command.
 fn property(text: &str) -> String {
-    data(text).replace(':', "%3A").replace(',', "%2C")
+    data(&visible(text)).replace(':', "%3A").replace(',', "%2C")
 }
 
 /// The page that a step shows, in Markdown.
@@ -60,7 +60,8 @@ pub fn summary(gate: &Gate) -> String {
     let word = if gate.passed { "passed" } else { "failed" };
     let mut page = format!(
         "## facts check {word}\n\nVerdict: {}. {}\n\n",
-        gate.verdict, gate.headline
+        gate.verdict,
+        escape(&gate.headline)
     );
     let mut grid = Grid::new([("rule", Side::Left), ("", Side::Left), ("why", Side::Left)]);
     for rule in &gate.rules {

@@ -1,6 +1,8 @@
 //! JUnit XML: a case a rule. A rule that fails as an error is a failure; one that is undecided, or fails
 //! as less than that, is skipped with its reason, since JUnit knows no warnings.
 
+use facts_report::text::visible_lines;
+
 use super::Place;
 use crate::gate::Gate;
 use crate::judging::{Judged, Status};
@@ -63,17 +65,16 @@ fn case(rule: &Judged, place: &Place) -> String {
     format!("{head}>\n      {inside}\n    </testcase>\n")
 }
 
-/// Text as XML holds it; what XML cannot hold at all is shown as a sign.
+/// Text as XML holds it; what XML cannot hold at all, and what would command a terminal, is shown as a sign.
 fn escape(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
-    for character in text.chars() {
+    for character in visible_lines(text).chars() {
         match character {
             '&' => safe += "&amp;",
             '<' => safe += "&lt;",
             '>' => safe += "&gt;",
             '"' => safe += "&quot;",
-            '\n' | '\t' => safe.push(character),
-            '\u{0}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}' => safe.push('\u{fffd}'),
+            '\u{fffe}' | '\u{ffff}' => safe.push('\u{fffd}'),
             character => safe.push(character),
         }
     }
