@@ -5,6 +5,11 @@
 //! `Origin` or `Sec-Fetch-Site` that is not this server's own is refused, nothing is answered without
 //! the cookie, and the cookie is `SameSite=Strict`. The cookie is given for the token in the address
 //! that the command prints, or for the password. Programs send the token as `Authorization: Bearer`.
+//!
+//! A browser that follows a link from another site keeps a strict cookie back, though whoever sits before
+//! it may be known here. It gets a page that tells nothing, whose script goes to [`AGAIN`]: asked for by a
+//! page of this server, that comes with the cookie. The other site sees neither page nor answer, and
+//! cannot put them into a frame.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Mutex;
@@ -13,6 +18,12 @@ use std::time::Duration;
 use subtle::ConstantTimeEq;
 
 use crate::http::{Method, Request, Response};
+
+/// Where a page of this server sends a browser that may have kept its cookie back.
+const AGAIN: &str = "/continue";
+
+/// What does so. What is seen stands in the hash, which no server is told.
+const GO_AGAIN: &[u8] = b"location.replace(\"/continue\" + location.hash);\n";
 
 /// What a wrong password costs in time, so that guessing takes longer than it is worth.
 const WRONG: Duration = Duration::from_secs(1);
@@ -74,19 +85,30 @@ impl Gate {
         if !self.is_from_here(request) {
             return Answered(Response::error(403, "other sites may not ask this server"));
         }
-        if self.has_cookie(request) || self.has_bearer(request) {
-            return Admitted;
+        let is_known = self.has_cookie(request) || self.has_bearer(request);
+        let asked = (request.method, request.path.as_str());
+        if asked == (Method::Get, "/")
+            && let Some(token) = request.parameter("token")
+        {
+            return Answered(match same(token, &self.token) {
+                true => self.welcome(),
+                // Whoever is in already needs no token, and none stays in the address.
+                false if is_known => Response::see("/"),
+                false => self.stranger("This address is not (or no longer) the right one.", false),
+            });
         }
-        match (request.method, request.path.as_str()) {
-            (Method::Get, "/") if request.parameter("token").is_some() => {
-                Answered(match request.parameter("token") {
-                    Some(token) if same(token, &self.token) => self.welcome(),
-                    _ => self.stranger(401, "This address is not (or no longer) the right one."),
-                })
-            }
+        match asked {
+            (Method::Get, "/continue.js") => Answered(Response::new(
+                200,
+                "text/javascript; charset=utf-8",
+                GO_AGAIN,
+            )),
+            (Method::Get, AGAIN) if is_known => Answered(Response::see("/")),
+            _ if is_known => Admitted,
+            (Method::Get, AGAIN) => Answered(self.stranger("", false)),
+            (Method::Get, "/") => Answered(self.stranger("", may_keep_a_cookie_back(request))),
             (Method::Post, "/login") => Answered(self.login(request)),
-            (Method::Get, "/") => Answered(self.stranger(401, "")),
-            // The style of the page that asks for the password tells nothing.
+            // The style of the page for strangers tells nothing.
             (Method::Get, "/explorer.css") => Admitted,
             _ => Answered(Response::error(
                 401,
@@ -174,22 +196,36 @@ impl Gate {
         // One after another: many connections guess no faster than one.
         let _waiting = self.wrong.lock();
         std::thread::sleep(WRONG);
-        self.stranger(401, "That is not the password.")
+        self.stranger("That is not the password.", false)
     }
 
-    /// The page for whoever has no cookie.
-    fn stranger(&self, status: u16, why: &str) -> Response {
+    /// The page for whoever has no cookie, or may have kept it back.
+    fn stranger(&self, why: &str, again: bool) -> Response {
         let how = match self.password {
             Some(_) => {
                 "<form method=\"post\" action=\"/login\"><label>Password <input type=\"password\" name=\"password\" autocomplete=\"current-password\" required autofocus></label> <button>Come in</button></form>"
             }
             None => "<p>Open the address that <code>facts serve</code> printed.</p>",
         };
+        let again = match again {
+            true => {
+                "<p>If this browser was let in before: <a href=\"/continue\">Continue</a></p><script src=\"/continue.js\"></script>"
+            }
+            false => "",
+        };
         let page = format!(
-            "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\"><title>facts</title><link rel=\"stylesheet\" href=\"/explorer.css\"><body><main class=\"stranger\"><h1>facts</h1><p>{why}</p>{how}</main></body></html>"
+            "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\"><title>facts</title><link rel=\"stylesheet\" href=\"/explorer.css\"><body><main class=\"stranger\"><h1>facts</h1><p>{why}</p>{how}{again}</main></body></html>"
         );
-        Response::new(status, "text/html; charset=utf-8", page.into_bytes())
+        Response::new(401, "text/html; charset=utf-8", page.into_bytes())
     }
+}
+
+/// Whether a browser may have a cookie that it does not send: it follows a link from another site, or does
+/// not say where it comes from, as over plain HTTP to another machine.
+fn may_keep_a_cookie_back(request: &Request) -> bool {
+    let from = request.header("sec-fetch-site");
+    let fills = request.header("sec-fetch-dest");
+    matches!(from, None | Some("cross-site")) && fills.is_none_or(|fills| fills == "document")
 }
 
 /// Whether two secrets are the same, found out in the same time wherever they differ.

@@ -52,6 +52,53 @@ fn the_token_is_exchanged_for_a_strict_cookie() {
     assert!(!cookie.contains(&server.token));
 }
 
+/// A strict cookie does not come along with a link from a mail: the page asks again, on its own.
+#[test]
+fn a_link_from_another_site_leads_whoever_is_known_in() {
+    let server = server();
+    let cookie = server.cookie();
+    let link = [
+        ("Sec-Fetch-Site", "cross-site"),
+        ("Sec-Fetch-Mode", "navigate"),
+        ("Sec-Fetch-Dest", "document"),
+    ];
+    let own = [
+        ("Sec-Fetch-Site", "same-origin"),
+        ("Sec-Fetch-Mode", "navigate"),
+    ];
+    let script = [
+        ("Sec-Fetch-Site", "same-origin"),
+        ("Sec-Fetch-Mode", "no-cors"),
+    ];
+    let text = |answer: &support::Answer| String::from_utf8(answer.body.clone()).unwrap();
+    let followed = server.send("GET", "/", &link, "");
+    assert_eq!(followed.status, 401);
+    let page = text(&followed);
+    assert!(page.contains("<script src=\"/continue.js\"></script>"));
+    assert!(page.contains("href=\"/continue\""));
+    let asked = server.send("GET", "/continue.js", &script, "");
+    assert_eq!(asked.status, 200);
+    assert!(text(&asked).contains("location.replace(\"/continue\" + location.hash)"));
+    // The cookie comes along now; or there is none, and that is the end of it.
+    let known = [own[0], own[1], ("Cookie", cookie.as_str())];
+    let again = server.send("GET", "/continue", &known, "");
+    assert_eq!((again.status, again.header("Location")), (303, Some("/")));
+    let stranger = server.send("GET", "/continue", &own, "");
+    assert_eq!(stranger.status, 401);
+    assert!(!text(&stranger).contains("<script"));
+    assert!(!text(&server.send("GET", "/", &own, "")).contains("<script"));
+    // In a frame there is no asking again, and other sites may take nothing of it.
+    let framed = [link[0], link[1], ("Sec-Fetch-Dest", "iframe")];
+    assert!(!text(&server.send("GET", "/", &framed, "")).contains("<script"));
+    let taken = [link[0], ("Sec-Fetch-Mode", "no-cors")];
+    for path in ["/continue", "/continue.js"] {
+        assert_eq!(server.send("GET", path, &taken, "").status, 403, "{path}");
+    }
+    let rebound = format!("attacker.example:{}", server.address.port());
+    let foreign = [("Host", rebound.as_str()), known[2]];
+    assert_eq!(server.send("GET", "/continue", &foreign, "").status, 421);
+}
+
 #[test]
 fn other_hosts_and_other_sites_are_refused() {
     let server = server();
