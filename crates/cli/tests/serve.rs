@@ -128,6 +128,95 @@ fn how_long_ctrl_c_takes() {
     assert_no_program_left(folder.path());
 }
 
+/// What stands in the place of `xdg-open`: it notes what it is given, and in which group it runs.
+const BROWSER: &str = r#"#!/bin/sh
+cd "$(dirname "$0")" || exit 1
+umask 077
+echo "$@" > given
+ls -l "$1" | cut -c 1-10 > rights
+cat "$1" > page
+ps -o pgid= -p $$ > group
+echo $$ > own.part
+mv own.part own
+"#;
+
+/// What others can read, the arguments of a program, lets nobody in; and Ctrl-C is not for the browser.
+#[test]
+#[cfg(target_os = "linux")]
+fn the_browser_is_led_in_by_a_file_of_the_user() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let folder = tempfile::tempdir().unwrap();
+    let out = saved(folder.path());
+    let bin = folder.path().join("bin");
+    std::fs::create_dir(&bin).unwrap();
+    let browser = bin.join("xdg-open");
+    std::fs::write(&browser, BROWSER).unwrap();
+    std::fs::set_permissions(&browser, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let path = std::env::var("PATH").unwrap();
+    // It opens a browser on a terminal alone.
+    let mut serve = Command::new("python3");
+    serve
+        .args(["-c", "import pty, sys; pty.spawn(sys.argv[1:])"])
+        .arg(env!("CARGO_BIN_EXE_facts"))
+        .arg("serve")
+        .arg(&out)
+        .env("PATH", format!("{}:{path}", bin.display()))
+        .env("XDG_RUNTIME_DIR", folder.path())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped());
+    let mut serving = Serving(serve.spawn().unwrap());
+    let mut typing = serving.0.stdin.take().unwrap();
+    let mut line = String::new();
+    let mut said = BufReader::new(serving.0.stdout.take().unwrap());
+    while !line.contains("token=") {
+        line.clear();
+        assert!(said.read_line(&mut line).unwrap() > 0);
+    }
+    let (_, token) = line.trim().split_once("token=").unwrap();
+    let until = |is_so: &dyn Fn() -> bool| {
+        let start = Instant::now();
+        while !is_so() {
+            assert!(start.elapsed() < Duration::from_secs(60));
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    };
+    until(&|| bin.join("own").exists());
+    let noted = |name: &str| {
+        let text = std::fs::read_to_string(bin.join(name)).unwrap();
+        text.trim().to_owned()
+    };
+    let given = noted("given");
+    assert!(
+        !given.contains("token") && !given.contains(token),
+        "{given}"
+    );
+    assert_eq!(noted("rights"), "-rw-------");
+    assert_eq!(noted("group"), noted("own"));
+    // As the browser does: it lets in, once, and then the file is gone.
+    let page = noted("page");
+    assert!(!page.contains(token), "{page}");
+    let (_, rest) = page.split_once("http://").unwrap();
+    let (address, _) = rest.split_once('"').unwrap();
+    let (host, path) = address.split_at(address.find('/').unwrap());
+    let opened = || {
+        let mut stream = TcpStream::connect(host).unwrap();
+        let head =
+            format!("Host: {host}\r\nSec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: navigate");
+        let request = format!("GET {path} HTTP/1.1\r\n{head}\r\nConnection: close\r\n\r\n");
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    };
+    assert!(opened().starts_with("HTTP/1.1 303 "));
+    until(&|| !Path::new(&given).exists());
+    assert!(opened().starts_with("HTTP/1.1 401 "));
+    typing.write_all(b"\x03").unwrap();
+    std::thread::spawn(move || std::io::copy(&mut said, &mut std::io::sink()));
+    until(&|| TcpStream::connect(host).is_err());
+}
+
 /// The tests of the audit are still being made when it ends.
 #[test]
 fn ctrl_c_ends_an_audit_that_is_being_made() {

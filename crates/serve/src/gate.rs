@@ -4,7 +4,8 @@
 //! the `Host` must be this server's own (a foreign name that was made to point here is refused), an
 //! `Origin` or `Sec-Fetch-Site` that is not this server's own is refused, nothing is answered without
 //! the cookie, and the cookie is `SameSite=Strict`. The cookie is given for the token in the address
-//! that the command prints, or for the password. Programs send the token as `Authorization: Bearer`.
+//! that the command prints, once for the token of the browser that the command opens, or for the
+//! password. Programs send the token as `Authorization: Bearer`.
 //!
 //! A browser that follows a link from another site keeps a strict cookie back, though whoever sits before
 //! it may be known here. It gets a page that tells nothing, whose script goes to [`AGAIN`]: asked for by a
@@ -12,7 +13,7 @@
 //! cannot put them into a frame.
 
 use std::net::{IpAddr, SocketAddr};
-use std::sync::Mutex;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use subtle::ConstantTimeEq;
@@ -28,6 +29,26 @@ const GO_AGAIN: &[u8] = b"location.replace(\"/continue\" + location.hash);\n";
 /// What a wrong password costs in time, so that guessing takes longer than it is worth.
 const WRONG: Duration = Duration::from_secs(1);
 
+/// Whether the browser that the command opened has come in.
+#[derive(Clone, Debug, Default)]
+pub struct Arrival(Arc<(Mutex<bool>, Condvar)>);
+
+impl Arrival {
+    /// Waits until it has.
+    pub fn wait(&self) {
+        let (arrived, changed) = &*self.0;
+        let arrived = arrived.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = changed.wait_while(arrived, |arrived| !*arrived);
+        drop(waited);
+    }
+
+    fn note(&self) {
+        let (arrived, changed) = &*self.0;
+        *arrived.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        changed.notify_all();
+    }
+}
+
 /// The secrets of one server, and where it listens.
 #[derive(Debug)]
 pub(crate) struct Gate {
@@ -37,6 +58,9 @@ pub(crate) struct Gate {
     /// In the cookie.
     session: String,
     password: Option<String>,
+    /// Lets one browser in, once.
+    once: Mutex<Option<String>>,
+    arrival: Arrival,
     /// Wrong passwords wait for one another.
     wrong: Mutex<()>,
 }
@@ -56,17 +80,42 @@ impl Gate {
             token: secret()?,
             session: secret()?,
             password,
+            once: Mutex::default(),
+            arrival: Arrival::default(),
             wrong: Mutex::new(()),
         })
     }
 
     /// The address to open in a browser.
     pub(crate) fn url(&self) -> String {
+        self.with_token(&self.token)
+    }
+
+    /// An address that lets one browser in, once, and what tells when it has.
+    pub(crate) fn url_for_one(&self) -> std::io::Result<(String, Arrival)> {
+        let token = secret()?;
+        let url = self.with_token(&token);
+        *self.once.lock().unwrap_or_else(PoisonError::into_inner) = Some(token);
+        Ok((url, self.arrival.clone()))
+    }
+
+    fn with_token(&self, token: &str) -> String {
         let mut shown = self.address;
         if shown.ip().is_unspecified() {
             shown.set_ip(IpAddr::from([127, 0, 0, 1]));
         }
-        format!("http://{shown}/?token={}", self.token)
+        format!("http://{shown}/?token={token}")
+    }
+
+    /// Whether a token lets a browser in. One that does so once has then done so.
+    fn is_right(&self, token: &str) -> bool {
+        let mut once = self.once.lock().unwrap_or_else(PoisonError::into_inner);
+        if once.as_ref().is_some_and(|once| same(token, once)) {
+            *once = None;
+            self.arrival.note();
+            return true;
+        }
+        same(token, &self.token)
     }
 
     pub(crate) fn token(&self) -> &str {
@@ -90,7 +139,7 @@ impl Gate {
         if asked == (Method::Get, "/")
             && let Some(token) = request.parameter("token")
         {
-            return Answered(match same(token, &self.token) {
+            return Answered(match self.is_right(token) {
                 true => self.welcome(),
                 // Whoever is in already needs no token, and none stays in the address.
                 false if is_known => Response::see("/"),

@@ -27,6 +27,7 @@ use facts_run::{Failure, Listener};
 
 use self::desk::{Held, Source};
 use self::failure::Failed;
+pub use self::gate::Arrival;
 use self::gate::Gate;
 use self::server::Listening;
 use self::state::State;
@@ -60,6 +61,10 @@ pub struct Ready {
     pub address: SocketAddr,
     /// What to open in a browser.
     pub url: String,
+    /// The same for one browser, once: what its programs are told of it is of no use to others later.
+    pub url_for_one: String,
+    /// When that one has come in.
+    pub arrival: Arrival,
     /// What programs send as `Authorization: Bearer`.
     pub token: String,
 }
@@ -96,9 +101,12 @@ pub fn serve(
     };
     let listening = Listening::on(door.address).map_err(refuse)?;
     let gate = Arc::new(Gate::new(listening.address(), door.password.clone()).map_err(refuse)?);
+    let (url_for_one, arrival) = gate.url_for_one().map_err(refuse)?;
     ready(&Ready {
         address: listening.address(),
         url: gate.url(),
+        url_for_one,
+        arrival,
         token: gate.token().to_owned(),
     });
     if later {

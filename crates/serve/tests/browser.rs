@@ -165,3 +165,20 @@ fn every_view_works_in_a_browser() {
         opened("firefox.mjs", &firefox);
     }
 }
+
+#[test]
+fn links_lead_in_whoever_was_let_in() {
+    let (Some(node), Some(chromium)) = (named("FACTS_NODE"), named("FACTS_CHROMIUM")) else {
+        return;
+    };
+    let server = Server::start(Subject {
+        saved: vec![("hiring".to_owned(), record(&[]))],
+        bench: None,
+    });
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let status = Command::new(&node)
+        .arg(root.join("verification/browser/links.mjs"))
+        .args([&chromium, &server.url, &server.url_for_one])
+        .status();
+    assert!(status.unwrap().success());
+}

@@ -52,6 +52,30 @@ fn the_token_is_exchanged_for_a_strict_cookie() {
     assert!(!cookie.contains(&server.token));
 }
 
+/// What a program is started with can be read by others: they find an address that has been used.
+#[test]
+fn the_address_for_one_browser_lets_one_in() {
+    let server = server();
+    let (_, path) = server
+        .url_for_one
+        .split_once(&server.address.to_string())
+        .unwrap();
+    assert!(!path.contains(&server.token));
+    let token = path.strip_prefix("/?token=").unwrap();
+    let bearer = format!("Bearer {token}");
+    let as_a_program = server.send("GET", "/api/session", &[("Authorization", &bearer)], "");
+    assert_eq!(as_a_program.status, 401);
+    let first = server.send("GET", path, &[], "");
+    assert_eq!((first.status, first.header("Location")), (303, Some("/")));
+    let cookie = first.header("Set-Cookie").unwrap().split(';').next();
+    let known = [("Cookie", cookie.unwrap())];
+    assert_eq!(server.send("GET", "/api/session", &known, "").status, 200);
+    let second = server.send("GET", path, &[], "");
+    assert_eq!((second.status, second.header("Set-Cookie")), (401, None));
+    // The same browser opens it again, and no token stays in the address.
+    assert_eq!(server.send("GET", path, &known, "").status, 303);
+}
+
 /// A strict cookie does not come along with a link from a mail: the page asks again, on its own.
 #[test]
 fn a_link_from_another_site_leads_whoever_is_known_in() {

@@ -1,12 +1,14 @@
 //! `facts serve`: an audit, asked in the browser.
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use facts_run::{Failure, Listener, Reading, Table, saved};
 use facts_serve::{Door, Ready, Subject, Workbench};
+use tempfile::TempPath;
 
 use crate::args::ServeArgs;
 use crate::output;
@@ -51,14 +53,17 @@ pub(crate) fn serve(args: ServeArgs, reporter: &Reporter) -> Result<ExitCode, Fa
     }
     reporter.clear();
     reporter.check()?;
+    let way = WayIn::default();
     let ready = |ready: &Ready| {
         // Somebody who cannot be told the address is not served, and notices.
         let _ = output::print_plain(&format!("Open {}\nCtrl-C ends it.\n", ready.url));
         if !no_browser && std::io::stdout().is_terminal() {
-            open_browser(&ready.url);
+            // If that cannot be done, the address was printed.
+            let _ = way.open(ready);
         }
     };
     let served = facts_serve::serve(door, subject, reporter, &ready);
+    way.remove();
     facts_models::stop_programs();
     served.map(|()| ExitCode::SUCCESS)
 }
@@ -174,8 +179,49 @@ fn door(args: &ServeArgs) -> Result<Door, Failure> {
     })
 }
 
-/// Opens the address in the user's browser; if that cannot be done, it was printed.
-fn open_browser(url: &str) {
+/// The file that leads the user's browser to the page. What a program is started with can be read by
+/// everybody on the machine, this file by the user alone; so the address stands in the file. It is removed
+/// once the browser has come in, or at the end.
+#[derive(Clone, Default)]
+struct WayIn(Arc<Mutex<Option<TempPath>>>);
+
+impl WayIn {
+    /// Opens the user's browser.
+    fn open(&self, ready: &Ready) -> std::io::Result<()> {
+        // The user's own folder for such things, where there is one.
+        let folder = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
+        let folder = folder.filter(|folder| folder.is_dir());
+        let mut file = tempfile::Builder::new()
+            .prefix("facts-")
+            .suffix(".html")
+            .tempfile_in(folder.unwrap_or_else(std::env::temp_dir))?;
+        let url = &ready.url_for_one;
+        writeln!(
+            file,
+            "<!doctype html><meta charset=\"utf-8\"><title>facts</title><meta http-equiv=\"refresh\" content=\"0; url={url}\"><p><a href=\"{url}\">To the audit</a></p>"
+        )?;
+        let path = file.into_temp_path();
+        browser(&path).spawn()?;
+        *self.file() = Some(path);
+        let (way, arrival) = (self.clone(), ready.arrival.clone());
+        std::thread::Builder::new().spawn(move || {
+            arrival.wait();
+            way.remove();
+        })?;
+        Ok(())
+    }
+
+    fn file(&self) -> std::sync::MutexGuard<'_, Option<TempPath>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn remove(&self) {
+        drop(self.file().take());
+    }
+}
+
+/// What opens a page in the user's browser.
+fn browser(page: &Path) -> Command {
     let mut command = if cfg!(target_os = "macos") {
         Command::new("open")
     } else if cfg!(windows) {
@@ -185,8 +231,12 @@ fn open_browser(url: &str) {
     } else {
         Command::new("xdg-open")
     };
-    let quiet = command.arg(url).stdin(Stdio::null()).stdout(Stdio::null());
-    let _ = quiet.stderr(Stdio::null()).spawn();
+    let quiet = command.arg(page).stdin(Stdio::null()).stdout(Stdio::null());
+    quiet.stderr(Stdio::null());
+    // A group of its own, or Ctrl-C would end a browser that is started by this.
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    command
 }
 
 #[cfg(test)]

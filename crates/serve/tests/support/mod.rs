@@ -76,6 +76,8 @@ pub struct Server {
     pub address: SocketAddr,
     pub token: String,
     pub url: String,
+    /// The address that lets one browser in, once.
+    pub url_for_one: String,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
@@ -119,12 +121,15 @@ impl Server {
         let Ready {
             address,
             url,
+            url_for_one,
             token,
+            ..
         } = told.recv_timeout(Duration::from_secs(120)).unwrap();
         Self {
             address,
             token,
             url,
+            url_for_one,
             stop,
             thread: Some(thread),
         }
