@@ -13,11 +13,13 @@
 //! cannot put them into a frame.
 
 use std::net::{IpAddr, SocketAddr};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use subtle::ConstantTimeEq;
 
+use crate::assets;
 use crate::http::{Method, Request, Response};
 
 /// Where a page of this server sends a browser that may have kept its cookie back.
@@ -28,6 +30,9 @@ const GO_AGAIN: &[u8] = b"location.replace(\"/continue\" + location.hash);\n";
 
 /// What a wrong password costs in time, so that guessing takes longer than it is worth.
 const WRONG: Duration = Duration::from_secs(1);
+
+/// So many who gave a password may wait at once: whoever waits keeps a connection.
+const WAITING: usize = 8;
 
 /// Whether the browser that the command opened has come in.
 #[derive(Clone, Debug, Default)]
@@ -63,6 +68,8 @@ pub(crate) struct Gate {
     arrival: Arrival,
     /// Wrong passwords wait for one another.
     wrong: Mutex<()>,
+    /// How many wait for an answer about their password.
+    waiting: AtomicUsize,
 }
 
 /// What the gate says of a request.
@@ -83,6 +90,7 @@ impl Gate {
             once: Mutex::default(),
             arrival: Arrival::default(),
             wrong: Mutex::new(()),
+            waiting: AtomicUsize::new(0),
         })
     }
 
@@ -158,7 +166,9 @@ impl Gate {
             (Method::Get, "/") => Answered(self.stranger("", may_keep_a_cookie_back(request))),
             (Method::Post, "/login") => Answered(self.login(request)),
             // The style of the page for strangers tells nothing.
-            (Method::Get, "/explorer.css") => Admitted,
+            (Method::Get, "/explorer.css") => {
+                assets::file("/explorer.css").map_or(Admitted, Answered)
+            }
             _ => Answered(Response::error(
                 401,
                 "open the address that `facts serve` printed, or send its token as Authorization: Bearer",
@@ -233,6 +243,14 @@ impl Gate {
     }
 
     fn login(&self, request: &Request) -> Response {
+        let _place = Waiting::new(&self.waiting);
+        if self.waiting.load(Ordering::SeqCst) > WAITING {
+            // Not even looked at, or guessing would be quick.
+            let mut later =
+                self.stranger("Too many passwords at once. Try again in a while.", false);
+            later.status = 429;
+            return later;
+        }
         let fields = request.form().unwrap_or_default();
         let given = fields.iter().find(|(name, _)| name == "password");
         let right = match (&self.password, given) {
@@ -266,6 +284,22 @@ impl Gate {
             "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\"><title>facts</title><link rel=\"stylesheet\" href=\"/explorer.css\"><body><main class=\"stranger\"><h1>facts</h1><p>{why}</p>{how}{again}</main></body></html>"
         );
         Response::new(401, "text/html; charset=utf-8", page.into_bytes())
+    }
+}
+
+/// One who waits for an answer about a password.
+struct Waiting<'g>(&'g AtomicUsize);
+
+impl<'g> Waiting<'g> {
+    fn new(waiting: &'g AtomicUsize) -> Self {
+        waiting.fetch_add(1, Ordering::SeqCst);
+        Self(waiting)
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
     }
 }
 

@@ -143,13 +143,14 @@ fn serve(mut stream: TcpStream, gate: &Gate, answers: &dyn Answers) -> io::Resul
                 return Response::error(status, why).write(&mut stream, true);
             }
         };
-        let response = match gate.enter(&request) {
-            Entry::Answered(response) => response,
-            Entry::Admitted => answers.answer(&request),
+        let (response, closes) = match gate.enter(&request) {
+            // Whoever is not let in keeps no connection: there are few.
+            Entry::Answered(response) => (response, true),
+            Entry::Admitted => (answers.answer(&request), request.closes),
         };
-        response.write(&mut stream, request.closes)?;
+        response.write(&mut stream, closes)?;
         stream.flush()?;
-        if request.closes {
+        if closes {
             return Ok(());
         }
     }

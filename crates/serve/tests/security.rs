@@ -320,6 +320,88 @@ fn connections_that_never_ask_do_not_keep_others_out_for_long() {
     drop(half_open);
 }
 
+/// Connections that have begun to ask and say no more: most find no place, and none is kept for long.
+#[test]
+fn ten_thousand_half_open_connections_are_survived() {
+    let server = server();
+    let mut half_open = std::collections::VecDeque::new();
+    for _ in 0..10_000 {
+        let mut stream = server.connect();
+        // Those that found no place are closed already.
+        let _ = stream.write_all(b"GET / HT");
+        half_open.push_back(stream);
+        if half_open.len() > 300 {
+            half_open.pop_front();
+        }
+    }
+    drop(half_open);
+    // Places are free again as soon as their clients are gone.
+    let answered = (0..500).any(|_| {
+        std::thread::sleep(Duration::from_millis(20));
+        asks(&server).is_ok_and(|answer| answer.starts_with("HTTP/1.1 200"))
+    });
+    assert!(answered);
+}
+
+/// What a program is answered, which may be nothing.
+fn asks(server: &Server) -> std::io::Result<String> {
+    let mut stream = server.connect();
+    let request = format!(
+        "GET /api/session HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\nConnection: close\r\n\r\n",
+        server.address, server.token
+    );
+    stream.write_all(request.as_bytes())?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer)?;
+    Ok(answer)
+}
+
+/// There are few connections: who is not let in gets one answer, and cannot stay by asking again.
+#[test]
+fn a_stranger_keeps_no_connection() {
+    let server = server();
+    for path in ["/", "/explorer.css", "/api/session", "/continue.js"] {
+        let request = format!("GET {path} HTTP/1.1\r\nHost: {}\r\n\r\n", server.address);
+        // Reads until the server closes, which it does although nobody asked for that.
+        let answer = server.raw(request.repeat(3).as_bytes());
+        assert_eq!(answer.header("Connection"), Some("close"), "{path}");
+        let body = String::from_utf8_lossy(&answer.body);
+        assert!(!body.contains("HTTP/1.1"), "{path}");
+    }
+}
+
+/// Wrong passwords wait for one another, and hold a connection each: not all connections there are.
+#[test]
+fn wrong_passwords_do_not_keep_others_out() {
+    let saved = vec![("hiring".to_owned(), record(&["evidence.shuffles=0"]))];
+    let server = Server::start_with(Subject { saved, bench: None }, Some("a long password"));
+    let origin = format!("http://{}", server.address);
+    let body = "password=wrong";
+    let request = format!(
+        "POST /login HTTP/1.1\r\nHost: {}\r\nOrigin: {origin}\r\nContent-Length: {}\r\n\r\n{body}",
+        server.address,
+        body.len()
+    );
+    let guesses: Vec<_> = (0..80)
+        .map(|_| {
+            let mut stream = server.connect();
+            stream.write_all(request.as_bytes()).unwrap();
+            stream
+        })
+        .collect();
+    let read = |mut stream: std::net::TcpStream| {
+        let mut answer = String::new();
+        let _ = stream.read_to_string(&mut answer);
+        answer
+    };
+    let answers: Vec<String> = guesses.into_iter().map(read).collect();
+    let with = |status: &str| answers.iter().filter(|text| text.contains(status)).count();
+    // Were each to wait a second, none of the places would be free for more than a minute.
+    assert!(with(" 401 ") < 40, "{} waited", with(" 401 "));
+    assert!(with(" 429 ") > 0);
+    assert_eq!(server.get("/api/session").status, 200);
+}
+
 #[test]
 fn a_client_that_vanishes_while_an_audit_is_made_does_not_stop_it() {
     let server = Server::start(Subject {
