@@ -19,6 +19,9 @@ use crate::views::subgroups::Remembered;
 /// So many definitions are remembered besides the audit's own: those that a slider passed last.
 const REMEMBERED: usize = 12;
 
+/// So many tests that were made since the audit are kept: those of 150,000 subgroups are large.
+const TESTED: usize = 20;
+
 type Question = Box<dyn FnOnce(&mut Desk<'_>) + Send>;
 
 /// An audit that can be asked.
@@ -176,6 +179,12 @@ impl<'a> Desk<'a> {
 
     /// Keeps tests that were made since the audit, at a level.
     pub(crate) fn keep(&mut self, alpha: f64, tests: Tests) {
+        // The same at another level, or the oldest, makes room.
+        self.tested
+            .retain(|(level, known)| *level > alpha || known.definition != tests.definition);
+        if self.tested.len() == TESTED {
+            self.tested.remove(0);
+        }
         self.tested.push((alpha, tests));
         self.remembered = None;
     }

@@ -2,6 +2,7 @@
 //! own; whoever listens hears how far it is, and anybody who may ask may stop it. It does not matter to
 //! the work whether anybody listens.
 
+use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -12,6 +13,9 @@ use facts_run::{Failure, Listener};
 use serde::Serialize;
 
 use crate::failure::Failed;
+
+/// How far the last pieces of work came is remembered, of so many.
+const REMEMBERED: usize = 50;
 
 /// How far work is.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -143,15 +147,22 @@ impl Listener for Job {
     }
 }
 
-/// All work, finished or not.
+/// The last work, finished or not.
 #[derive(Debug, Default)]
 pub(crate) struct Jobs {
-    all: Mutex<Vec<Arc<Job>>>,
+    last: Mutex<Last>,
+}
+
+#[derive(Debug, Default)]
+struct Last {
+    jobs: VecDeque<Arc<Job>>,
+    /// The number of the next.
+    next: usize,
 }
 
 impl Jobs {
-    fn locked(&self) -> MutexGuard<'_, Vec<Arc<Job>>> {
-        self.all.lock().unwrap_or_else(PoisonError::into_inner)
+    fn locked(&self) -> MutexGuard<'_, Last> {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Starts work that ends with the key of an audit; refuses while there is other work.
@@ -159,13 +170,13 @@ impl Jobs {
         &self,
         work: impl FnOnce(&Job) -> Result<usize, Failed> + Send + 'static,
     ) -> Result<Arc<Job>, Failed> {
-        let mut all = self.locked();
-        if all.last().is_some_and(|last| !last.stage().is_over()) {
+        let mut last = self.locked();
+        if (last.jobs.back()).is_some_and(|job| !job.stage().is_over()) {
             return Err(Failed::conflict(
                 "something is being worked out already; wait for it, or cancel it",
             ));
         }
-        let job = Arc::new(Job::new(all.len()));
+        let job = Arc::new(Job::new(last.next));
         let working = Arc::clone(&job);
         let spawned = std::thread::Builder::new().spawn(move || {
             let ended = match work(&working) {
@@ -176,22 +187,29 @@ impl Jobs {
             working.set(|stage| *stage = ended);
         });
         spawned.map_err(|error| Failed::internal(error.to_string()))?;
-        all.push(Arc::clone(&job));
+        last.next += 1;
+        if last.jobs.len() == REMEMBERED {
+            last.jobs.pop_front();
+        }
+        last.jobs.push_back(Arc::clone(&job));
         Ok(job)
     }
 
     /// A piece of work by its number.
     pub(crate) fn get(&self, id: &str) -> Result<Arc<Job>, Failed> {
-        let all = self.locked();
-        let job = id.parse::<usize>().ok().and_then(|id| all.get(id));
-        job.cloned()
+        let wanted = id.parse::<usize>().ok();
+        let last = self.locked();
+        let mut jobs = last.jobs.iter();
+        jobs.find(|job| Some(job.id) == wanted)
+            .cloned()
             .ok_or_else(|| Failed::unknown(format!("there is no job `{id}`")))
     }
 
     /// The work that is going on, if any.
     pub(crate) fn current(&self) -> Option<Arc<Job>> {
-        self.locked()
-            .last()
+        let last = self.locked();
+        last.jobs
+            .back()
             .filter(|last| !last.stage().is_over())
             .cloned()
     }

@@ -40,6 +40,10 @@ fn route(state: &Arc<State>, request: &Request) -> Result<Response, Failed> {
             state.jobs.get(id)?.cancel();
             Ok(Response::json(&json!({})))
         }
+        (Method::Delete, ["api", "audits", key]) => {
+            state.remove(key)?;
+            Ok(Response::json(&json!({})))
+        }
         (Method::Post, ["api", "audits", key, "tests"]) => test(state, key, request),
         (Method::Post, ["api", "audits", key, "hand-over"]) => {
             let refuse = |error: serde_json::Error| Failed::bad(format!("cannot be read: {error}"));
@@ -73,7 +77,7 @@ fn route(state: &Arc<State>, request: &Request) -> Result<Response, Failed> {
 /// What can be asked.
 fn session(state: &State) -> serde_json::Value {
     let audits = state.audits();
-    let audits = audits.iter().enumerate().map(|(key, held)| {
+    let audits = audits.iter().map(|(key, held)| {
         let mut title = views::title(&held.name, &held.record);
         title["key"] = json!(key);
         title["rows"] = json!(held.behind.is_some());
@@ -159,6 +163,7 @@ fn compared(state: &State, request: &Request) -> Result<Response, Failed> {
 fn begin(state: &Arc<State>, request: &Request) -> Result<Response, Failed> {
     let scenario = Scenario::read(&request.body)?;
     state.bench()?.check_may_change()?;
+    state.check_room()?;
     let state_of_job = Arc::clone(state);
     let job = state.jobs.start(move |job| {
         let bench = state_of_job.bench()?;
@@ -181,7 +186,7 @@ fn test(state: &Arc<State>, key: &str, request: &Request) -> Result<Response, Fa
     let refuse = |error: serde_json::Error| Failed::bad(format!("cannot be read: {error}"));
     let asked: Untested = serde_json::from_slice(&request.body).map_err(refuse)?;
     let held = state.audit(key)?;
-    let place = key.parse().unwrap_or_default();
+    let place = state.key(key)?;
     let job = state
         .jobs
         .start(move |job| workbench::test(&held, place, &asked, job))?;
