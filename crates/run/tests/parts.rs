@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use arrow_array::cast::AsArray;
 use facts_report::Record;
 use facts_run::profiles::{BinNames, Cuts, Manifest, Profiles};
-use facts_run::{Config, RowOrder, Silent, Table, run};
+use facts_run::{Config, Reading, RowOrder, Silent, Table, run};
 
 fn hiring(file: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -284,6 +284,37 @@ fn edges_of_suppressed_profiles_are_numbers_of_nobody() {
         !shared.is_empty() && !shared.iter().any(of_somebody),
         "{shared:?}"
     );
+}
+
+/// Above the first look, too: rows of many profiles give the same bytes in any order, within the same memory.
+#[test]
+fn many_profiles_fit_in_any_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let profiles = 90_000_u64;
+    let text = |step: u64| {
+        let rows = 4 * profiles;
+        let mut text = String::from("sex,years,kept\n");
+        for row in 0..rows {
+            // The step has no factor in common with the number of rows.
+            let person = row * step % rows / 4;
+            let sex = ["f", "m"][(person % 2) as usize];
+            let kept = ["no", "yes"][(person % 3 % 2) as usize];
+            text += &format!("{sex},{person},{kept}\n");
+        }
+        text
+    };
+    let read = |name: &str, step: u64| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text(step)).unwrap();
+        let settings = ["audit.max-memory-mib=48".to_owned()];
+        let config = Config::parse("the test", "[protected.sex]\n", &settings).unwrap();
+        let table = Table::read_all(&[path], &config.data, Reading::needed(&config)).unwrap();
+        let columns = ["sex", "years", "kept"];
+        table.cells.profiles(&columns, "count").unwrap()
+    };
+    let sorted = read("sorted.csv", 1);
+    assert_eq!(sorted.num_rows() as u64, profiles);
+    assert!(sorted == read("shuffled.csv", 200_003));
 }
 
 /// What is ignored is not read, so that rows which differ in nothing else are one.

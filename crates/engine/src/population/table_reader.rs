@@ -17,8 +17,8 @@ use crate::rows::Rows;
 /// A table in the making, batch by batch.
 ///
 /// Rows that agree in every column become one. Where nearly every row is one of its own, that would cost
-/// memory and save none: after a first look the rest is kept row by row. What comes of the table is the
-/// same either way.
+/// memory and save none: rows are then kept as they come, and looked at again each time that they have
+/// doubled, and before memory runs out. What comes of the table is the same either way.
 #[derive(Debug, Default)]
 pub struct TableReader {
     schema: Option<SchemaRef>,
@@ -31,6 +31,10 @@ pub struct TableReader {
     pushed: u64,
     rows: usize,
     distinct: Distinct,
+    /// Rows that are kept apart are merged when there are so many.
+    merge_at: usize,
+    /// Memory ran short once: rows are merged from then on, whatever it costs.
+    is_short: bool,
     repeats: Vec<u64>,
     first_rows: Vec<u64>,
     order: Option<Vec<u32>>,
@@ -57,7 +61,7 @@ pub struct Sampled {
 enum Distinct {
     /// To be looked up.
     Merging(Rows),
-    /// The codes of each column, when merging was given up.
+    /// The codes of each column; rows may agree.
     Apart(Vec<Vec<u32>>),
 }
 
@@ -67,7 +71,7 @@ impl Default for Distinct {
     }
 }
 
-/// So many rows are looked at before merging is given up, if more than three in four are distinct.
+/// So many rows are looked at before they are kept apart, if more than three in four are distinct.
 const FIRST_LOOK: usize = 1 << 16;
 
 /// A table may take one in so many bytes of the memory that an audit may take: its people, as they are
@@ -183,12 +187,10 @@ impl TableReader {
         }
         self.add(&codes, batch.num_rows(), counts.as_deref());
         self.pushed += batch.num_rows() as u64;
-        if let Distinct::Merging(rows) = &self.distinct
-            && self.pushed >= FIRST_LOOK as u64
-            && rows.len() as u64 * 4 > self.pushed * 3
-            && self.count.is_none()
-        {
-            self.distinct = Distinct::Apart(rows.by_column());
+        self.merge_or_keep_apart();
+        if self.is_too_large() {
+            self.is_short = true;
+            self.merge();
         }
         match self.check_memory() {
             Err(error) if !self.counting.is_empty() => {
@@ -241,8 +243,55 @@ impl TableReader {
         Cow::Owned(coarse.expect("columns of one length"))
     }
 
+    /// Keeps rows apart from now on if merging saves next to nothing, or merges those that are.
+    fn merge_or_keep_apart(&mut self) {
+        let held = self.repeats.len();
+        match &self.distinct {
+            Distinct::Apart(_) if held < self.merge_at => return,
+            Distinct::Apart(_) => self.merge(),
+            Distinct::Merging(_) => {}
+        }
+        // Rows that were counted before are few.
+        let may_be_apart =
+            self.pushed >= FIRST_LOOK as u64 && self.count.is_none() && !self.is_short;
+        if let Distinct::Merging(rows) = &self.distinct
+            && may_be_apart
+            && rows.len() as u64 * 4 > self.pushed * 3
+        {
+            self.distinct = Distinct::Apart(rows.by_column());
+            // Each row is looked up about twice at most: once among half as many, once among all.
+            self.merge_at = 2 * held;
+        }
+    }
+
+    /// Merges rows that were kept apart.
+    fn merge(&mut self) {
+        let Distinct::Apart(columns) = &self.distinct else {
+            return;
+        };
+        let (columns, mut rows) = (columns.as_slice(), Rows::new(columns.len()));
+        let counts = std::mem::take(&mut self.repeats).into_iter();
+        let counted = counts.zip(std::mem::take(&mut self.first_rows));
+        let mut numbers = Vec::new();
+        look_up(
+            &mut rows,
+            columns,
+            counted,
+            (&mut self.repeats, &mut self.first_rows),
+            self.order.is_some().then_some(&mut numbers),
+        );
+        for row in self.order.iter_mut().flatten() {
+            *row = numbers[*row as usize];
+        }
+        self.distinct = Distinct::Merging(rows);
+    }
+
+    fn is_too_large(&self) -> bool {
+        self.max_bytes.is_some_and(|limit| self.bytes() > limit)
+    }
+
     fn check_memory(&self) -> Result<(), Error> {
-        let Some(limit) = self.max_bytes.filter(|&limit| self.bytes() > limit) else {
+        let Some(limit) = self.max_bytes.filter(|_| self.is_too_large()) else {
             return Ok(());
         };
         let columns = self.columns.iter().flatten();
@@ -322,21 +371,9 @@ impl TableReader {
         let count = |row: usize| counts.map_or(1, |counts| counts[row]);
         match &mut self.distinct {
             Distinct::Merging(distinct) => {
-                let mut row = vec![0; codes.len()];
-                for i in (0..rows).filter(|&i| count(i) > 0) {
-                    for (code, column) in row.iter_mut().zip(codes) {
-                        *code = column[i];
-                    }
-                    let (number, new) = distinct.insert(&row);
-                    if new {
-                        self.repeats.push(0);
-                        self.first_rows.push(next_row + i as u64);
-                    }
-                    self.repeats[number] += count(i);
-                    if let Some(order) = &mut self.order {
-                        order.push(number as u32);
-                    }
-                }
+                let counted = (0..rows).map(|i| (count(i), next_row + i as u64));
+                let kept = (&mut self.repeats, &mut self.first_rows);
+                look_up(distinct, codes, counted, kept, self.order.as_mut());
             }
             Distinct::Apart(columns) => {
                 if let Some(order) = &mut self.order {
@@ -379,6 +416,35 @@ impl TableReader {
             rows_read: self.rows,
             sampled: self.sampled.map(Arc::new),
             placed: Arc::new(self.placed),
+        }
+    }
+}
+
+/// Looks rows up by their codes in each column, each with how many it stands for and which row it was. Adds
+/// up how many each distinct row stands for, keeps which was its first, and tells the number of each.
+fn look_up(
+    distinct: &mut Rows,
+    codes: &[Vec<u32>],
+    counted: impl Iterator<Item = (u64, u64)>,
+    (repeats, first_rows): (&mut Vec<u64>, &mut Vec<u64>),
+    mut numbers: Option<&mut Vec<u32>>,
+) {
+    let mut row = vec![0; codes.len()];
+    for (i, (count, first_row)) in counted.enumerate() {
+        if count == 0 {
+            continue;
+        }
+        for (code, column) in row.iter_mut().zip(codes) {
+            *code = column[i];
+        }
+        let (number, new) = distinct.insert(&row);
+        if new {
+            repeats.push(0);
+            first_rows.push(first_row);
+        }
+        repeats[number] += count;
+        if let Some(numbers) = &mut numbers {
+            numbers.push(number as u32);
         }
     }
 }
@@ -505,6 +571,70 @@ mod tests {
         all.extend(expected(0..10, many * 2));
         assert_eq!(rows(&table), all);
         assert_eq!(table.first_row(many as usize), many as u64 + 1);
+    }
+
+    /// Rows of more profiles than the first look can tell: they are kept apart at first, and merged later.
+    #[test]
+    fn rows_are_merged_once_they_repeat() {
+        let profiles = 2 * FIRST_LOOK as i64;
+        let read = |reader: TableReader, times: i64| {
+            let mut reader = reader;
+            for start in (0..times * profiles).step_by(1 << 13) {
+                reader.push(&batch(start..start + (1 << 13), profiles))?;
+            }
+            Ok::<_, Error>(reader)
+        };
+        let reader = read(TableReader::keeping_order(), 5).unwrap();
+        assert!(matches!(reader.distinct, Distinct::Merging(_)));
+        let table = reader.finish();
+        assert_eq!(table.repeats().len() as i64, profiles);
+        assert!(table.repeats().iter().all(|&rows| rows == 5));
+        assert_eq!(rows(&table), expected(0..5 * profiles, profiles));
+        assert_eq!(table.first_row(7), 8);
+
+        // Under a limit that their profiles keep they are read, however often they come.
+        let enough = 4 * read(TableReader::new(), 5).unwrap().bytes();
+        let reader = read(TableReader::new().within(enough), 40).unwrap();
+        assert_eq!(reader.finish().repeats().len() as i64, profiles);
+    }
+
+    /// A table that is refused is refused for its distinct rows, and says how many they are.
+    #[test]
+    fn rows_are_merged_before_they_are_refused() {
+        let first = FIRST_LOOK as i64;
+        let look = batch(0..first, 4 * first);
+        let mut reader = TableReader::new();
+        reader.push(&look).unwrap();
+        assert!(matches!(reader.distinct, Distinct::Apart(_)));
+        let mut reader = TableReader::new().within(4 * reader.bytes());
+        reader.push(&look).unwrap();
+        let Err(Error::TableTooLarge { rows, distinct, .. }) = reader.push(&look) else {
+            panic!("it is too large");
+        };
+        assert_eq!((rows, distinct), (2 * FIRST_LOOK, FIRST_LOOK));
+    }
+
+    /// What is short stays so: rows are not rebuilt again with each batch.
+    #[test]
+    fn rows_are_merged_once_before_memory_runs_out() {
+        let many = 4 * FIRST_LOOK as i64;
+        let apart = {
+            let mut reader = TableReader::new();
+            reader.push(&batch(0..FIRST_LOOK as i64, many)).unwrap();
+            assert!(matches!(reader.distinct, Distinct::Apart(_)));
+            reader.bytes()
+        };
+        let mut reader = TableReader::new().within(16 * apart);
+        let mut merged = 0;
+        for start in (0..many).step_by(1 << 10) {
+            let was_apart = matches!(reader.distinct, Distinct::Apart(_));
+            if reader.push(&batch(start..start + (1 << 10), many)).is_err() {
+                break;
+            }
+            let is_merging = matches!(reader.distinct, Distinct::Merging(_));
+            merged += usize::from(was_apart && is_merging);
+        }
+        assert!(merged <= 1, "{merged}");
     }
 
     #[test]
