@@ -262,6 +262,8 @@ pub struct PartsTable {
     keys: Vec<(String, ColumnType)>,
     schema: Option<(String, SchemaRef)>,
     open: Option<Table>,
+    /// Whether the part that is open has given a batch.
+    has_begun: bool,
     next: usize,
     any: bool,
 }
@@ -281,6 +283,7 @@ pub fn open_parts(parts: Vec<Part>, options: &Options) -> Result<PartsTable, Inp
         options,
         schema: None,
         open: None,
+        has_begun: false,
         next: 0,
         any: false,
     })
@@ -388,7 +391,11 @@ impl PartsTable {
     fn read(&mut self) -> Result<Option<(usize, RecordBatch)>, InputError> {
         loop {
             if let Some(table) = &mut self.open {
-                if let Some(batch) = table.next().transpose()? {
+                let batch = table.next().transpose()?;
+                // A part without rows has columns all the same, and may say something about itself.
+                let nothing = || (!self.has_begun).then(|| RecordBatch::new_empty(table.schema()));
+                if let Some(batch) = batch.or_else(nothing) {
+                    self.has_begun = true;
                     self.any |= batch.num_rows() > 0;
                     let place = self.next - 1;
                     return Ok(Some((place, self.whole(place, &batch)?)));
@@ -404,6 +411,7 @@ impl PartsTable {
                 };
             };
             self.next += 1;
+            self.has_begun = false;
             self.open = open_possibly_empty(Source::from(&part.location), &self.options)?;
         }
     }

@@ -317,6 +317,35 @@ fn many_profiles_fit_in_any_order() {
     assert!(sorted == read("shuffled.csv", 200_003));
 }
 
+/// A site of which every profile was left out has no rows to add, and is not forgotten.
+#[test]
+fn a_site_that_was_left_out_whole_is_said_to_be() {
+    let folder = tempfile::tempdir().unwrap();
+    let sites = three_sites(folder.path());
+    let there = profiles(&sites[..1], &Cuts::None, None);
+    let there = written(&there, &folder.path().join("a.parquet"));
+    let gone = profiles(&sites[1..2], &Cuts::None, Some(10_000));
+    assert_eq!((gone.manifest.rows, gone.batch.num_rows()), (0, 0));
+    let gone = written(&gone, &folder.path().join("b.parquet"));
+    let merged = profiles(&[there.clone(), gone.clone()], &Cuts::None, None);
+    let suppressed = merged.manifest.suppressed.unwrap();
+    assert_eq!((suppressed.below, suppressed.rows), (10_000, None));
+    let (record, _) = audit(&[there.clone(), gone], false, RowOrder::Forgotten);
+    let told = "its makers left out some rows";
+    assert!(record.notes.iter().any(|note| note.contains(told)));
+
+    // Its bins are looked at, too.
+    let cut = profiles(&sites[1..2], &Cuts::OfTable, Some(10_000));
+    let cut = written(&cut, &folder.path().join("c.parquet"));
+    let data = Config::default().data;
+    let read = Table::read_all(&[there, cut], &data, RowOrder::Kept);
+    let error = read.map(|table| table.rows()).unwrap_err().to_string();
+    assert!(
+        error.contains("c.parquet is no part of this table"),
+        "{error}"
+    );
+}
+
 /// What is ignored is not read, so that rows which differ in nothing else are one.
 #[test]
 fn ignored_columns_keep_no_rows_apart() {

@@ -47,11 +47,44 @@ fn refused(folder: &tempfile::TempDir) -> String {
 
 fn parquet(columns: Vec<(&str, ArrayRef)>) -> Vec<u8> {
     let batch = RecordBatch::try_from_iter(columns).unwrap();
+    parquet_of(&batch)
+}
+
+fn parquet_of(batch: &RecordBatch) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut writer = ArrowWriter::try_new(&mut bytes, batch.schema(), None).unwrap();
-    writer.write(&batch).unwrap();
+    writer.write(batch).unwrap();
     writer.close().unwrap();
     bytes
+}
+
+/// Its columns are looked at, and it gives a batch, so that whoever reads it hears what it says about itself.
+#[test]
+fn a_part_without_rows_is_a_part() {
+    let column = |name: &'static str, numbers: Vec<i64>| {
+        let numbers: ArrayRef = Arc::new(Int64Array::from(numbers));
+        RecordBatch::try_from_iter([(name, numbers)]).unwrap()
+    };
+    let (first, none) = (column("n", vec![1]), column("n", vec![]));
+    let other = column("m", vec![]);
+    let read = |second: &RecordBatch| {
+        let bytes = [parquet_of(&first), parquet_of(second), parquet_of(&first)];
+        let folder = folder(&[
+            ("a.parquet", &bytes[0]),
+            ("b.parquet", &bytes[1]),
+            ("c.parquet", &bytes[2]),
+        ]);
+        let parts = parts(&[folder.path().to_owned()])?.unwrap();
+        let batches = open_parts(parts, &Options::default())?;
+        let batches = batches.map(|batch| batch.map(|(part, batch)| (part, batch.num_rows())));
+        batches.collect::<Result<Vec<_>, _>>()
+    };
+    assert_eq!(read(&none).unwrap(), [(0, 1), (1, 0), (2, 1)]);
+    let error = read(&other).unwrap_err().to_string();
+    assert!(
+        error.contains("b.parquet is no part of this table"),
+        "{error}"
+    );
 }
 
 #[test]
