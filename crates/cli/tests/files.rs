@@ -639,6 +639,52 @@ fn what_would_command_a_terminal_is_shown_as_a_sign() {
     assert!(text.contains("M␛[2J") && !text.contains('\u{1b}'), "{text}");
 }
 
+/// Profiles neither replace what they are made of nor become a part of it.
+#[test]
+fn profiles_do_not_take_the_place_of_their_table() {
+    let folder = tempfile::tempdir().unwrap();
+    let people = std::fs::read(example().join("people.csv")).unwrap();
+    std::fs::create_dir(folder.path().join("parts")).unwrap();
+    for name in ["pc.csv", "parts/a.csv"] {
+        std::fs::write(folder.path().join(name), &people).unwrap();
+    }
+    let profiles = |table: &str, more: &[&str]| {
+        let mut command = facts();
+        command.current_dir(folder.path());
+        command
+            .args(["profiles", table, "--protected", "sex"])
+            .args(more);
+        let output = command.output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        (output.status.code(), said)
+    };
+    for (table, out, why) in [
+        (
+            "pc.csv",
+            "pc.csv",
+            "is read, and what is written would take its place",
+        ),
+        ("pc.csv", "parts/../pc.csv", "would take its place"),
+        ("*.csv", "pc.csv", "would take its place"),
+        (
+            "parts",
+            "parts/new/p.parquet",
+            "would become a part of the table",
+        ),
+        ("parts", "parts/a.csv", "would become a part of the table"),
+    ] {
+        let (code, said) = profiles(table, &["-o", out]);
+        assert_eq!(code, Some(2), "{table} {out}: {said}");
+        assert!(said.contains(why), "{table} {out}: {said}");
+    }
+    assert_eq!(names(&folder.path().join("parts")), ["a.csv"]);
+    assert_eq!(std::fs::read(folder.path().join("pc.csv")).unwrap(), people);
+    let (code, said) = profiles("parts", &["-o", "p.parquet"]);
+    assert_eq!(code, Some(0), "{said}");
+    let (code, said) = profiles("pc.csv", &["--bins-from", "p.parquet", "-o", "p.parquet"]);
+    assert_eq!(code, Some(2), "{said}");
+}
+
 #[test]
 fn small_counts_are_nowhere_once_suppressed() {
     let folder = tempfile::tempdir().unwrap();

@@ -135,15 +135,20 @@ fn folder_of(path: &Path) -> &Path {
     }
 }
 
+/// What a path leads to; where that is not there yet, the nearest folder that is, in which it will be made.
+pub(crate) fn nearest(path: &Path) -> &Path {
+    let mut there = path;
+    while !there.exists() {
+        there = folder_of(there);
+    }
+    there
+}
+
 /// Fails if nothing can be written to a folder, or if it cannot be made. Leaves nothing behind: for
 /// whoever is about to begin work whose results are to go there.
 pub fn check_folder(folder: &Path) -> Result<(), Failure> {
     let refuse = |error| Failure::output(folder.display(), error);
-    // A folder that is not there yet is made in the nearest one that is.
-    let mut there = folder;
-    while !there.exists() {
-        there = folder_of(there);
-    }
+    let there = nearest(folder);
     if !there.is_dir() {
         return Err(refuse(std::io::ErrorKind::NotADirectory.into()));
     }

@@ -14,6 +14,7 @@ use sha2::{Digest, Sha256};
 
 use crate::failure::Failure;
 use crate::files::{self, Files};
+use crate::in_database::is_elsewhere;
 use crate::listener::Listener;
 
 /// The file in a folder of results that holds the audit itself.
@@ -74,6 +75,42 @@ pub fn check_folder(folder: &Path, inputs: &[PathBuf]) -> Result<(), Failure> {
         )),
         None => Ok(()),
     }
+}
+
+/// Fails if a file that is to be written (`--out`) would take the place of one that is read, or become a part of
+/// a folder that is: `inputs` are files, folders and patterns.
+pub fn check_file(file: &Path, inputs: &[PathBuf]) -> Result<(), Failure> {
+    let Ok(real) = files::nearest(file).canonicalize() else {
+        return Ok(());
+    };
+    for input in inputs.iter().filter(|input| !is_elsewhere(input)) {
+        if let Ok(folder) = input.canonicalize()
+            && folder.is_dir()
+            && real.starts_with(&folder)
+        {
+            return Err(Failure::usage(format!(
+                "{} lies in {}, which is read, and would become a part of the table; name a file in another folder as `--out`",
+                file.display(),
+                input.display()
+            )));
+        }
+        let parts = match input.exists() {
+            true => None,
+            false => facts_input::parts(std::slice::from_ref(input))?,
+        };
+        let parts = parts
+            .iter()
+            .flatten()
+            .filter_map(|part| part.location.file());
+        let mut read = parts.chain([input.as_path()]);
+        if real.is_file() && read.any(|read| read.canonicalize().is_ok_and(|read| read == real)) {
+            return Err(Failure::usage(format!(
+                "{} is read, and what is written would take its place; name another file as `--out`",
+                file.display()
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// A saved audit as it is written to [`AUDIT_FILE`].

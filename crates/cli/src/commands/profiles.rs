@@ -1,10 +1,11 @@
 //! `facts profiles`: a table as counts, to be audited elsewhere or with others.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use facts_report::text::count;
 use facts_run::profiles::{Cuts, Manifest, Profiles};
-use facts_run::{Failure, Listener, Reading, RowOrder, Table, files};
+use facts_run::{Failure, Listener, Reading, RowOrder, Table, files, saved};
 
 use crate::args::ProfilesArgs;
 use crate::output;
@@ -12,6 +13,9 @@ use crate::progress::Reporter;
 
 pub(crate) fn profiles(mut args: ProfilesArgs, reporter: &Reporter) -> Result<ExitCode, Failure> {
     let (config, paths) = args.config()?;
+    let bins_from = args.bins_from.iter().cloned();
+    let inputs: Vec<PathBuf> = paths.0.iter().cloned().chain(bins_from).collect();
+    saved::check_file(&args.out, &inputs)?;
     let cuts = match (&args.bins_from, args.bins) {
         (Some(file), _) => Cuts::Of(Manifest::of_file(file)?),
         (None, true) => Cuts::OfTable,
