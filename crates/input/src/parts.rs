@@ -6,6 +6,7 @@
 //! that has not is named. Folders called `key=value` give their files a column
 //! `key`, as Hive, Spark and DuckDB have it.
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::path::{Component, Path, PathBuf};
@@ -36,6 +37,8 @@ pub struct Part {
     pub name: String,
     /// The columns that folders called `key=value` give it; no value where it is missing.
     pub keys: Vec<(String, Option<String>)>,
+    /// How often it was found, under whatever names. It is read once.
+    pub times: usize,
 }
 
 /// Where a part of a table lies.
@@ -82,6 +85,15 @@ impl Location {
         }
     }
 
+    /// The file itself, by whatever path or link it was found.
+    fn itself(&self) -> (bool, PathBuf) {
+        match self {
+            Self::File(path) => (false, path.canonicalize().unwrap_or_else(|_| path.clone())),
+            #[cfg(feature = "object-store")]
+            Self::Object(object) => (true, PathBuf::from(object.name())),
+        }
+    }
+
     /// What parts are put in order by: folder by folder.
     fn order(&self) -> (bool, &Path) {
         match self {
@@ -123,6 +135,7 @@ pub fn parts(paths: &[PathBuf]) -> Result<Option<Vec<Part>>, InputError> {
     {
         return Ok(None);
     }
+    let mut files: Vec<&Path> = Vec::new();
     for path in paths {
         if let Some(address) = Address::of(path) {
             found.extend(objects(&address)?);
@@ -131,16 +144,46 @@ pub fn parts(paths: &[PathBuf]) -> Result<Option<Vec<Part>>, InputError> {
         } else if is_glob(path) {
             expand(path, &mut found)?;
         } else {
-            found.push(part(path, path.parent().unwrap_or(path)));
+            files.push(path);
         }
     }
+    let root = common_folder(&files);
+    found.extend(files.iter().map(|file| part(file, root)));
     found.sort_by(|a, b| a.location.order().cmp(&b.location.order()));
-    found.dedup_by(|a, b| a.location == b.location);
+    let found = each_once(found);
     if found.is_empty() {
         let names: Vec<String> = paths.iter().map(|p| shown(p)).collect();
         return Err(InputError::NoFiles(names.join(", ")));
     }
     Ok(Some(found))
+}
+
+/// The deepest folder that all files lie in, as they are named. As a shell expands a glob, so are they listed: the
+/// folders that tell them apart say what their rows have in common.
+fn common_folder<'p>(files: &[&'p Path]) -> &'p Path {
+    let mut folders = files.iter().map(|file| file.parent().unwrap_or(file));
+    let first = folders.next().unwrap_or(Path::new(""));
+    folders.fold(first, |common, folder| {
+        let mut shared = common.ancestors();
+        let shared = shared.find(|shared| folder.starts_with(shared));
+        shared.unwrap_or(Path::new(""))
+    })
+}
+
+/// Parts without those that are the same file under another name.
+fn each_once(found: Vec<Part>) -> Vec<Part> {
+    let mut known: HashMap<(bool, PathBuf), usize> = HashMap::new();
+    let mut parts: Vec<Part> = Vec::new();
+    for part in found {
+        match known.entry(part.location.itself()) {
+            Entry::Occupied(at) => parts[*at.get()].times += 1,
+            Entry::Vacant(free) => {
+                free.insert(parts.len());
+                parts.push(part);
+            }
+        }
+    }
+    parts
 }
 
 /// Whether a path that is no file can only be meant as a glob.
@@ -155,12 +198,21 @@ pub(crate) fn is_hidden(inside: &str) -> bool {
     pieces.any(|piece| piece.starts_with(['_', '.']))
 }
 
+/// The same of what a pattern has found. What a piece of the pattern itself begins with, it asks for.
+pub(crate) fn is_hidden_from(pattern: &str, path: &str) -> bool {
+    let asked = pattern.split('/').filter(|piece| is_hidden(piece));
+    let asked: Vec<glob::Pattern> = asked.filter_map(|p| glob::Pattern::new(p).ok()).collect();
+    let mut pieces = path.split('/').filter(|piece| is_hidden(piece));
+    pieces.any(|piece| !asked.iter().any(|asked| asked.matches(piece)))
+}
+
 /// The objects that an address means.
 #[cfg(feature = "object-store")]
 fn objects(address: &Address) -> Result<Vec<Part>, InputError> {
     let found = find(address)?.into_iter();
     let part = |found: Found| Part {
         keys: keys_of(Path::new(&found.inside)),
+        times: 1,
         name: found.inside,
         location: Location::Object(found.object),
     };
@@ -183,12 +235,23 @@ fn walk(folder: &Path, root: &Path, found: &mut Vec<Part>) -> Result<(), InputEr
             continue;
         }
         if path.is_dir() {
-            walk(&path, root, found)?;
+            if !leads_back(&path, folder) {
+                walk(&path, root, found)?;
+            }
         } else {
             found.push(part(&path, root));
         }
     }
     Ok(())
+}
+
+/// Whether a folder is a link to one that it lies in.
+fn leads_back(path: &Path, folder: &Path) -> bool {
+    path.is_symlink()
+        && match (path.canonicalize(), folder.canonicalize()) {
+            (Ok(target), Ok(folder)) => folder.starts_with(target),
+            _ => false,
+        }
 }
 
 fn expand(pattern: &Path, found: &mut Vec<Part>) -> Result<(), InputError> {
@@ -203,6 +266,9 @@ fn expand(pattern: &Path, found: &mut Vec<Part>) -> Result<(), InputError> {
     let root: PathBuf = pattern.components().take_while(plain).collect();
     for path in glob::glob(&text).map_err(|e| bad(e.to_string()))? {
         let path = path.map_err(|e| InputError::io(&e.path().display().to_string(), e.into()))?;
+        if is_hidden_from(&text, &path.to_string_lossy()) {
+            continue;
+        }
         if path.is_dir() {
             walk(&path, &root, found)?;
         } else {
@@ -218,6 +284,7 @@ fn part(path: &Path, root: &Path) -> Part {
         location: Location::File(path.to_owned()),
         name: inside.display().to_string(),
         keys: keys_of(inside),
+        times: 1,
     }
 }
 
@@ -529,6 +596,29 @@ mod tests {
                 key("empty", None)
             ]
         );
+    }
+
+    #[test]
+    fn a_pattern_finds_what_is_hidden_if_it_asks_for_it() {
+        assert!(!is_hidden_from("sp/*", "sp/part-0.csv"));
+        assert!(is_hidden_from("sp/*", "sp/._SUCCESS.crc"));
+        assert!(is_hidden_from("sp/**/*", "sp/_temporary/part-0.csv"));
+        assert!(!is_hidden_from("sp/_*", "sp/_kept.csv"));
+        assert!(is_hidden_from("sp/_*", "sp/.part-0.csv"));
+        assert!(!is_hidden_from("/home/.lake/*", "/home/.lake/a.csv"));
+        assert!(!is_hidden_from("../x/*.csv", "../x/a.csv"));
+    }
+
+    #[test]
+    fn files_lie_in_a_common_folder() {
+        let common = |files: &[&'static str]| {
+            let files: Vec<&Path> = files.iter().map(Path::new).collect();
+            common_folder(&files).to_owned()
+        };
+        assert_eq!(common(&["a/b.csv"]), Path::new("a"));
+        assert_eq!(common(&["a/x=1/p.csv", "a/x=2/p.csv"]), Path::new("a"));
+        assert_eq!(common(&["a/x=1/p.csv", "a/x=1/q.csv"]), Path::new("a/x=1"));
+        assert_eq!(common(&["a.csv", "/b.csv"]), Path::new(""));
     }
 
     #[test]

@@ -82,6 +82,7 @@ pub(crate) fn read(
         cells: reader.finish(),
         origin,
         manifest: None,
+        notes: Vec::new(),
     }
     .prepared(data)
 }

@@ -121,6 +121,7 @@ pub(crate) fn with_shared_numbers<'a>(
         cells: table.cells.with_shared_numbers(&names, k)?,
         origin,
         manifest: table.manifest.clone(),
+        notes: table.notes.clone(),
     }))
 }
 
@@ -220,6 +221,7 @@ impl<'a> Prepared<'a> {
     ) -> Result<Ready<'a, 'c>, Failure> {
         let manifest = basis.table.manifest.as_deref();
         self.notes.extend(manifest.and_then(Manifest::note));
+        self.notes.extend(basis.table.notes.iter().cloned());
         self.notes.extend(two_passes::note(&basis.table.cells));
         let protected: Vec<&str> = config.protected.keys().map(String::as_str).collect();
         let columns = self.people.population.columns();

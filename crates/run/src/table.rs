@@ -29,6 +29,8 @@ pub struct Table {
     pub origin: Origin,
     /// What its files say about themselves, where they hold profiles.
     pub manifest: Option<Box<Manifest>>,
+    /// What a reader should know of how it was read.
+    pub notes: Vec<String>,
 }
 
 /// Whether a table knows which of its rows was which. Only a model that is fitted to some of the rows
@@ -202,6 +204,7 @@ impl Table {
         let files: Vec<&Path> = places.iter().filter_map(Location::file).collect();
         let mut rows = vec![0; parts.len()];
         let mut reading: Option<(TableReader, Option<Manifest>)> = None;
+        let notes: Vec<String> = read_once_note(&parts).into_iter().collect();
         let read = || -> Result<Vec<Part>, Failure> {
             let mut table = facts_input::open_parts(parts, &options(data)?)?;
             let mut last = None;
@@ -263,6 +266,7 @@ impl Table {
             cells,
             origin,
             manifest: manifest.map(Box::new),
+            notes,
         }
         .prepared(data)
     }
@@ -302,6 +306,7 @@ impl Table {
             cells,
             origin,
             manifest: manifest.map(Box::new),
+            notes: Vec::new(),
         }
         .prepared(data)
     }
@@ -320,6 +325,7 @@ impl Table {
             cells,
             origin,
             manifest: None,
+            notes: Vec::new(),
         })
     }
 
@@ -333,6 +339,7 @@ impl Table {
             cells: reader.finish(),
             origin,
             manifest: None,
+            notes: Vec::new(),
         })
     }
 
@@ -422,6 +429,18 @@ fn merge(file: &str, all: &mut Option<Manifest>, one: Option<Manifest>) -> Resul
         (None, Some(_)) => Err("it holds profiles, and the others hold rows".to_owned()),
     };
     merged.map_err(|why| Failure::data(format!("{file} is no part of this table: {why}")))
+}
+
+/// Says which files were found under several names.
+fn read_once_note(parts: &[Part]) -> Option<String> {
+    let again = parts.iter().filter(|part| part.times > 1);
+    let again: Vec<&str> = again.map(|part| part.name.as_str()).collect();
+    (!again.is_empty()).then(|| {
+        format!(
+            "files that are named more than once are read once: {}",
+            again.join(", ")
+        )
+    })
 }
 
 /// Whether these paths can be read twice: a pipe cannot.

@@ -346,6 +346,24 @@ fn a_site_that_was_left_out_whole_is_said_to_be() {
     );
 }
 
+/// Files that are named twice are told of.
+#[test]
+fn what_is_odd_about_parts_is_noted() {
+    let folder = tempfile::tempdir().unwrap();
+    seven_parts(folder.path());
+    let at = |name: &str| folder.path().join(name);
+    let twice = [at("."), at("part-00003.csv")];
+    let data = Config::default().data;
+    let table = Table::read_all(&twice, &data, RowOrder::Forgotten).unwrap();
+    assert_eq!(table.rows(), 600);
+    let (record, _) = audit(&twice, false, RowOrder::Forgotten);
+    let told = |record: &Record, what: &str| record.notes.iter().any(|note| note.contains(what));
+    assert!(told(
+        &record,
+        "files that are named more than once are read once: "
+    ));
+}
+
 /// What is ignored is not read, so that rows which differ in nothing else are one.
 #[test]
 fn ignored_columns_keep_no_rows_apart() {

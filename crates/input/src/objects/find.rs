@@ -12,7 +12,7 @@ use super::store::store;
 use super::{Object, Unfetched, persistent, waited};
 use crate::address::{Address, Scheme};
 use crate::error::InputError;
-use crate::parts::is_hidden;
+use crate::parts::{is_hidden, is_hidden_from};
 
 /// As patterns for files have it: a star stays within a folder.
 const MATCHING: MatchOptions = MatchOptions {
@@ -83,7 +83,8 @@ fn matching(address: &Address, store: &Arc<dyn ObjectStore>) -> Result<Vec<Found
         object: address.to_string(),
         why,
     })?;
-    let fits = |key: &str| pattern.matches_with(key, MATCHING);
+    let fits =
+        |key: &str| pattern.matches_with(key, MATCHING) && !is_hidden_from(&address.key, key);
     // Behind a folder that the pattern fits, what writers leave for themselves is skipped.
     let is_wanted = |key: &str| {
         let folders = key.match_indices('/').map(|(at, _)| at);

@@ -139,6 +139,61 @@ fn folders_with_keys_give_columns() {
     );
 }
 
+/// As a shell lists them for a pattern that is not quoted.
+#[test]
+fn files_that_are_listed_have_the_keys_that_tell_them_apart() {
+    let folder = folder(&[
+        ("lake=1/year=2023/p.csv", b"n\n1\n"),
+        ("lake=1/year=2024/p.csv", b"n\n2\n"),
+    ]);
+    let listed = ["2024", "2023"].map(|year| {
+        let file = format!("lake=1/year={year}/p.csv");
+        folder.path().join(file)
+    });
+    let expected = [
+        vec!["n", "year"],
+        vec!["1", "2023", "year=2023/p.csv"],
+        vec!["2", "2024", "year=2024/p.csv"],
+    ];
+    assert_eq!(rows(&listed).unwrap(), expected);
+}
+
+#[test]
+fn a_pattern_does_not_find_what_is_hidden() {
+    let folder = folder(&[
+        ("sp/a.csv", b"n\n1\n"),
+        ("sp/._SUCCESS.crc", b"\x00"),
+        ("sp/_kept.csv", b"n\n2\n"),
+        ("sp/_temporary/b.csv", b"n\n3\n"),
+    ]);
+    let first = [vec!["n"], vec!["1", "a.csv"]];
+    assert_eq!(rows(&[folder.path().join("sp/*")]).unwrap(), first);
+    assert_eq!(rows(&[folder.path().join("sp/**/*.csv")]).unwrap(), first);
+    let kept = [vec!["n"], vec!["2", "_kept.csv"]];
+    assert_eq!(rows(&[folder.path().join("sp/_*.csv")]).unwrap(), kept);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_is_read_once_by_whatever_name() {
+    let folder = folder(&[("sp/a.csv", b"n\n1\n"), ("sp/b.csv", b"n\n2\n")]);
+    let at = |name: &str| folder.path().join(name);
+    std::os::unix::fs::symlink(at("sp/a.csv"), at("link.csv")).unwrap();
+    std::os::unix::fs::symlink(at("sp"), at("sp/again")).unwrap();
+    let paths = [
+        at("sp"),
+        at("sp/../sp/a.csv"),
+        at("link.csv"),
+        at("sp/a.csv"),
+    ];
+    let found = parts(&paths).unwrap().unwrap();
+    let found: Vec<(&str, usize)> = (found.iter())
+        .map(|part| (part.name.rsplit('/').next().unwrap(), part.times))
+        .collect();
+    // In the order of their paths: the link comes first.
+    assert_eq!(found, [("link.csv", 4), ("b.csv", 1)]);
+}
+
 #[test]
 fn a_part_that_differs_is_named() {
     let csv = folder(&[("a.csv", b"n,t\n1,x\n"), ("b.csv", b"n,u\n1,x\n")]);
