@@ -327,6 +327,7 @@ pub struct PartsTable {
     parts: Vec<Part>,
     options: Options,
     keys: Vec<(String, ColumnType)>,
+    made_text: Vec<(String, String)>,
     schema: Option<(String, SchemaRef)>,
     open: Option<Table>,
     /// Whether the part that is open has given a batch.
@@ -341,13 +342,15 @@ pub struct PartsTable {
 pub fn open_parts(parts: Vec<Part>, options: &Options) -> Result<PartsTable, InputError> {
     let mut options = options.clone();
     options.format = Some(one_format(&parts, &options)?);
+    let mut made_text = Vec::new();
     if options.format == Some(Format::Csv) {
-        options.csv.types = csv_types(&parts, &options)?;
+        (options.csv.types, made_text) = csv_types(&parts, &options)?;
     }
     Ok(PartsTable {
         keys: keys(&parts)?,
         parts,
         options,
+        made_text,
         schema: None,
         open: None,
         has_begun: false,
@@ -380,11 +383,12 @@ fn one_format(parts: &[Part], options: &Options) -> Result<Format, InputError> {
     Ok(first.map_or(Format::Csv, |(_, format)| format))
 }
 
-fn csv_types(
-    parts: &[Part],
-    options: &Options,
-) -> Result<BTreeMap<String, ColumnType>, InputError> {
-    let mut all: BTreeMap<String, Seen> = BTreeMap::new();
+/// The type of each column over all parts; and for each that is text, though it is none in some part, the
+/// first part in which it is.
+type CsvTypes = (BTreeMap<String, ColumnType>, Vec<(String, String)>);
+
+fn csv_types(parts: &[Part], options: &Options) -> Result<CsvTypes, InputError> {
+    let mut all: BTreeMap<String, OverParts> = BTreeMap::new();
     let mut first: Option<(String, Vec<String>)> = None;
     for part in parts {
         let (name, mut input) = Input::open(Source::from(&part.location))?;
@@ -402,14 +406,38 @@ fn csv_types(
             difference,
         })?;
         for (column, seen) in seen {
-            all.entry(column).or_default().merge(seen);
+            all.entry(column).or_default().add(seen, &part.name);
         }
     }
-    let mut types = options.csv.types.clone();
-    for (column, seen) in all {
+    let (mut types, mut made_text) = (options.csv.types.clone(), Vec::new());
+    for (column, OverParts { seen, text, other }) in all {
+        if let Some(part) = text.filter(|_| other) {
+            made_text.push((column.clone(), part));
+        }
         types.entry(column).or_insert_with(|| seen.column_type());
     }
-    Ok(types)
+    Ok((types, made_text))
+}
+
+/// What was seen of a column in the parts so far.
+#[derive(Default)]
+struct OverParts {
+    seen: Seen,
+    /// The first part because of which it is text.
+    text: Option<String>,
+    /// Whether a part holds other values than texts.
+    other: bool,
+}
+
+impl OverParts {
+    fn add(&mut self, seen: Seen, part: &str) {
+        let is_text = |seen: Seen| !seen.is_empty() && seen.column_type() == ColumnType::Text;
+        self.other |= !seen.is_empty() && !is_text(seen);
+        self.seen.merge(seen);
+        if self.text.is_none() && is_text(self.seen) {
+            self.text = Some(part.to_owned());
+        }
+    }
 }
 
 /// The columns that the folders give, with the type that all their values allow.
@@ -448,6 +476,12 @@ impl PartsTable {
     pub fn metadata(&self) -> HashMap<String, String> {
         let open = self.open.as_ref();
         open.map_or_else(HashMap::new, |table| table.schema().metadata().clone())
+    }
+
+    /// Columns of CSV files that are text because of some parts, though other parts hold none there; each with
+    /// the first part that made it text.
+    pub fn made_text(&self) -> &[(String, String)] {
+        &self.made_text
     }
 
     /// The parts, in the order in which they are read.

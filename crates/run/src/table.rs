@@ -204,9 +204,10 @@ impl Table {
         let files: Vec<&Path> = places.iter().filter_map(Location::file).collect();
         let mut rows = vec![0; parts.len()];
         let mut reading: Option<(TableReader, Option<Manifest>)> = None;
-        let notes: Vec<String> = read_once_note(&parts).into_iter().collect();
+        let mut notes: Vec<String> = read_once_note(&parts).into_iter().collect();
         let read = || -> Result<Vec<Part>, Failure> {
             let mut table = facts_input::open_parts(parts, &options(data)?)?;
+            notes.extend(made_text_note(table.made_text()));
             let mut last = None;
             // Each batch with what its part says about itself, where it is the first of the part.
             let batches = std::iter::from_fn(|| {
@@ -439,6 +440,20 @@ fn read_once_note(parts: &[Part]) -> Option<String> {
         format!(
             "files that are named more than once are read once: {}",
             again.join(", ")
+        )
+    })
+}
+
+/// Says which parts made columns text that are none elsewhere.
+fn made_text_note(columns: &[(String, String)]) -> Option<String> {
+    let named = columns.iter();
+    let named: Vec<String> = named
+        .map(|(column, part)| format!("{column} (first in {part})"))
+        .collect();
+    (!named.is_empty()).then(|| {
+        format!(
+            "taken for text, though some files hold no text there: {}",
+            named.join(", ")
         )
     })
 }

@@ -346,7 +346,7 @@ fn a_site_that_was_left_out_whole_is_said_to_be() {
     );
 }
 
-/// Files that are named twice are told of.
+/// Files that are named twice, and files that make a column text, are told of.
 #[test]
 fn what_is_odd_about_parts_is_noted() {
     let folder = tempfile::tempdir().unwrap();
@@ -362,6 +362,22 @@ fn what_is_odd_about_parts_is_noted() {
         &record,
         "files that are named more than once are read once: "
     ));
+
+    let (record, _) = audit(&[at(".")], false, RowOrder::Forgotten);
+    assert!(!told(&record, "more than once") && !told(&record, "taken for text"));
+    let header = std::fs::read_to_string(at("part-00002.csv")).unwrap();
+    let header = header.lines().next().unwrap().to_owned();
+    let place = header.split(',').position(|name| name == "years").unwrap();
+    let text = std::fs::read_to_string(at("part-00002.csv")).unwrap();
+    let last = text.trim_end().rsplit('\n').next().unwrap();
+    let mut cells: Vec<&str> = last.split(',').collect();
+    cells[place] = "many";
+    std::fs::write(at("part-00002.csv"), format!("{text}{}\n", cells.join(","))).unwrap();
+    let table = Table::read_all(&[at(".")], &data, RowOrder::Forgotten).unwrap();
+    assert_eq!(
+        table.notes,
+        ["taken for text, though some files hold no text there: years (first in part-00002.csv)"]
+    );
 }
 
 /// What is ignored is not read, so that rows which differ in nothing else are one.

@@ -53,6 +53,11 @@ impl Seen {
         self.0 |= other.0;
     }
 
+    /// Whether nothing was seen, or nothing but words that stand for missing values.
+    pub(crate) fn is_empty(self) -> bool {
+        self.0 & !MARK == 0
+    }
+
     pub(crate) fn column_type(self) -> ColumnType {
         const WHOLE: u8 = INTEGER | WIDE_INTEGER;
         const NUMBER: u8 = INTEGER | FLOAT;

@@ -195,6 +195,21 @@ fn a_file_is_read_once_by_whatever_name() {
 }
 
 #[test]
+fn a_part_that_makes_a_column_text_is_known() {
+    let folder = folder(&[
+        ("0.csv", b"years,place,code\n,,1\n"),
+        ("1.csv", b"years,place,code\n3,x,2\nNA,y,7\n"),
+        ("2.csv", b"years,place,code\nmany,z,true\n"),
+        ("3.csv", b"years,place,code\nfew,z,4\n"),
+    ]);
+    let parts = parts(&[folder.path().to_owned()]).unwrap().unwrap();
+    let table = open_parts(parts, &Options::default()).unwrap();
+    let named = |column: &str, part: &str| (column.to_owned(), part.to_owned());
+    let expected = [named("code", "2.csv"), named("years", "2.csv")];
+    assert_eq!(table.made_text(), expected);
+}
+
+#[test]
 fn a_part_that_differs_is_named() {
     let csv = folder(&[("a.csv", b"n,t\n1,x\n"), ("b.csv", b"n,u\n1,x\n")]);
     let error = refused(&csv);
