@@ -60,24 +60,40 @@ struct Doing {
     what: Option<String>,
     done: u64,
     total: u64,
+    /// How many rows were read; then what is done is files.
+    rows: Option<u64>,
 }
 
 impl Doing {
+    /// What a person is told, if anything is being done.
+    fn told(&self) -> Option<String> {
+        let what = self.what.as_ref()?;
+        let (done, total) = (text::count(self.done), text::count(self.total));
+        Some(match (self.rows, self.total) {
+            (None, 0) => what.clone(),
+            (None, _) => format!("{what}: {done} of {total}"),
+            (Some(rows), 1) => format!("{what}: {} rows so far", text::count(rows)),
+            (Some(rows), _) => format!(
+                "{what}: file {} of {total}, {} rows so far",
+                text::count(self.done + 1),
+                text::count(rows)
+            ),
+        })
+    }
+
     /// As a line to be read: by a program in JSON, with seconds since the start.
     fn line(&self, voice: Voice, seconds: f64) -> Option<String> {
-        let Self { what, done, total } = self;
-        let what = what.as_ref()?;
+        let told = self.told()?;
         let line = match voice {
             Voice::Quiet => return None,
             Voice::Json => {
-                let said = json!({ "event": "progress", "seconds": seconds, "phase": what, "done": done, "total": total });
+                let mut said = json!({ "event": "progress", "seconds": seconds, "phase": self.what, "done": self.done, "total": self.total });
+                if let Some(rows) = self.rows {
+                    said["rows"] = rows.into();
+                }
                 said.to_string()
             }
-            Voice::Person if *total == 0 => format!("{what} ({seconds:.0} s)"),
-            Voice::Person => {
-                let (done, total) = (text::count(*done), text::count(*total));
-                format!("{what}: {done} of {total} ({seconds:.0} s)")
-            }
+            Voice::Person => format!("{told} ({seconds:.0} s)"),
         };
         Some(line)
     }
@@ -210,6 +226,17 @@ impl Listener for Reporter {
         });
     }
 
+    fn reading(&self, file: usize, files: usize, rows: u64) {
+        let told = {
+            let mut doing = self.doing();
+            (doing.done, doing.total) = (file as u64 - 1, files as u64);
+            doing.rows = Some(rows);
+            doing.told()
+        };
+        let bar = self.bar.lock().unwrap_or_else(PoisonError::into_inner);
+        bar.bar.set_message(told.unwrap_or_default());
+    }
+
     /// What the engine tells of its progress.
     fn progress(&self, progress: Progress) -> ControlFlow<()> {
         let mut bar = self.bar.lock().unwrap_or_else(PoisonError::into_inner);
@@ -223,6 +250,7 @@ impl Listener for Reporter {
         {
             let mut doing = self.doing();
             (doing.done, doing.total) = (progress.done, progress.total);
+            doing.rows = None;
         }
         let worth_a_bar = progress.total > 0 && self.start.elapsed() > PATIENCE;
         if self.voice == Voice::Person && worth_a_bar {
@@ -353,6 +381,7 @@ mod tests {
             what: Some("subgroups".to_owned()),
             done: 1200,
             total: 3400,
+            rows: None,
         }
     }
 
@@ -373,6 +402,21 @@ mod tests {
         assert_eq!(
             told,
             json!({ "event": "progress", "seconds": 20.4, "phase": "subgroups", "done": 1200, "total": 3400 })
+        );
+        let reading = Doing {
+            what: Some("reading the table".to_owned()),
+            done: 1,
+            total: 7,
+            rows: Some(1_250_000),
+        };
+        assert_eq!(
+            line(&reading, Voice::Person).unwrap(),
+            "reading the table: file 2 of 7, 1,250,000 rows so far (20 s)"
+        );
+        let told: Value = serde_json::from_str(&line(&reading, Voice::Json).unwrap()).unwrap();
+        assert_eq!(
+            told,
+            json!({ "event": "progress", "seconds": 20.4, "phase": "reading the table", "done": 1, "total": 7, "rows": 1_250_000 })
         );
         assert_eq!(line(&mining(), Voice::Quiet), None);
         assert_eq!(line(&Doing::default(), Voice::Person), None);

@@ -12,6 +12,9 @@ pub trait Listener: Sync {
     /// A step has begun of which only the end is known.
     fn step(&self, _what: &'static str) {}
 
+    /// A table is being read: the how-manieth of how many files, and how many rows were read so far.
+    fn reading(&self, _file: usize, _files: usize, _rows: u64) {}
+
     /// What the engine tells of its progress.
     fn progress(&self, _progress: Progress) -> ControlFlow<()> {
         ControlFlow::Continue(())
@@ -29,6 +32,12 @@ pub trait Listener: Sync {
     /// Fails if the user wants to stop.
     fn check(&self) -> Result<(), Failure> {
         Ok(())
+    }
+}
+
+impl std::fmt::Debug for dyn Listener + '_ {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Listener")
     }
 }
 

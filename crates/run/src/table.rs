@@ -17,6 +17,7 @@ use crate::audit::max_memory;
 use crate::config;
 use crate::failure::Failure;
 use crate::in_database;
+use crate::listener::Listener;
 use crate::profiles::Manifest;
 use crate::two_passes;
 
@@ -71,6 +72,8 @@ pub struct Reading<'c> {
     pub twice_for: Option<&'c config::Config>,
     /// Bins that are placed already.
     pub(crate) placed: &'c [PlacedBins],
+    /// Who is told how far it is, and may stop it.
+    pub listener: Option<&'c dyn Listener>,
 }
 
 impl From<RowOrder> for Reading<'_> {
@@ -80,6 +83,7 @@ impl From<RowOrder> for Reading<'_> {
             max_memory: None,
             twice_for: None,
             placed: &[],
+            listener: None,
         }
     }
 }
@@ -96,6 +100,15 @@ impl<'c> Reading<'c> {
             max_memory: Some(max_memory(config)),
             twice_for: Some(config),
             placed: &[],
+            listener: None,
+        }
+    }
+
+    /// The same, with somebody who is told how far it is, and may stop it.
+    pub fn heard_by(self, listener: &'c dyn Listener) -> Self {
+        Self {
+            listener: Some(listener),
+            ..self
         }
     }
 
@@ -125,6 +138,14 @@ impl Reading<'_> {
     fn of(self, manifest: Option<&Manifest>) -> TableReader {
         let count = manifest.map(|manifest| manifest.count.as_str());
         self.reader(count, manifest.is_none())
+    }
+
+    /// Tells how far it is; fails if it is to stop.
+    fn tell(self, file: usize, files: usize, rows: u64) -> Result<(), Failure> {
+        self.listener.map_or(Ok(()), |listener| {
+            listener.reading(file, files, rows);
+            listener.check()
+        })
     }
 }
 
@@ -202,7 +223,7 @@ impl Table {
     ) -> Result<Self, Failure> {
         let places: Vec<Location> = parts.iter().map(|part| part.location.clone()).collect();
         let files: Vec<&Path> = places.iter().filter_map(Location::file).collect();
-        let mut rows = vec![0; parts.len()];
+        let (mut rows, mut so_far) = (vec![0; parts.len()], 0);
         let mut reading: Option<(TableReader, Option<Manifest>)> = None;
         let mut notes: Vec<String> = read_once_note(&parts).into_iter().collect();
         let read = || -> Result<Vec<Part>, Failure> {
@@ -220,6 +241,8 @@ impl Table {
             ahead(batches, |(batch, metadata)| {
                 let (part, batch) = batch?;
                 rows[part] += batch.num_rows() as u64;
+                so_far += batch.num_rows() as u64;
+                kept.tell(part + 1, places.len(), so_far)?;
                 if let Some(metadata) = metadata {
                     let name = places[part].to_string();
                     let manifest = Manifest::read(&name, &metadata)?;
@@ -296,7 +319,13 @@ impl Table {
         let table = facts_input::open(source, &options(data)?)?;
         let manifest = Manifest::read(&name, table.schema().metadata())?;
         let mut reader = kept.of(manifest.as_ref());
-        ahead(table, |batch| Ok(reader.push(&batch?)?))?;
+        let mut so_far = 0;
+        ahead(table, |batch| {
+            let batch = batch?;
+            so_far += batch.num_rows() as u64;
+            kept.tell(1, 1, so_far)?;
+            Ok(reader.push(&batch)?)
+        })?;
         let origin = Origin {
             name,
             sha256: None,

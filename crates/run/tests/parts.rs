@@ -2,11 +2,12 @@
 #![allow(clippy::unwrap_used)]
 
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 use arrow_array::cast::AsArray;
 use facts_report::Record;
 use facts_run::profiles::{BinNames, Cuts, Manifest, Profiles};
-use facts_run::{Config, Reading, RowOrder, Silent, Table, run};
+use facts_run::{Config, Failure, Listener, Reading, RowOrder, Silent, Table, run};
 
 fn hiring(file: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -378,6 +379,38 @@ fn what_is_odd_about_parts_is_noted() {
         table.notes,
         ["taken for text, though some files hold no text there: years (first in part-00002.csv)"]
     );
+}
+
+/// Who listens hears of each file, and may stop it.
+#[test]
+fn reading_is_told_file_by_file() {
+    #[derive(Default)]
+    struct Heard(Mutex<Vec<(usize, usize, u64)>>);
+    impl Listener for Heard {
+        fn reading(&self, file: usize, files: usize, rows: u64) {
+            self.0.lock().unwrap().push((file, files, rows));
+        }
+        fn check(&self) -> Result<(), Failure> {
+            match self.0.lock().unwrap().len() {
+                8 => Err(Failure::interrupted()),
+                _ => Ok(()),
+            }
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    seven_parts(folder.path());
+    let paths = [folder.path().to_owned()];
+    let config = config(false, &[]);
+    let heard = Heard::default();
+    let reading = || Reading::needed(&config).heard_by(&heard);
+    Table::read_all(&paths, &config.data, reading()).unwrap();
+    let told = heard.0.lock().unwrap().clone();
+    let files: Vec<(usize, usize)> = told.iter().map(|&(file, all, _)| (file, all)).collect();
+    assert_eq!(files, (1..=7).map(|file| (file, 7)).collect::<Vec<_>>());
+    assert_eq!(told[6].2, 600);
+    assert!(told.is_sorted_by_key(|&(_, _, rows)| rows));
+    let stopped = Table::read_all(&paths, &config.data, reading());
+    assert!(stopped.is_err());
 }
 
 /// What is ignored is not read, so that rows which differ in nothing else are one.

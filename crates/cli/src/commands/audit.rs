@@ -40,7 +40,11 @@ pub(crate) fn audit(args: AuditArgs, reporter: &Reporter) -> Result<ExitCode, Fa
         return audit_models::audit_models(&config, &paths.0, list, &results, reporter);
     }
     reporter.step("reading the table");
-    let table = Table::read_all(&paths.0, &config.data, Reading::needed(&config))?;
+    let table = Table::read_all(
+        &paths.0,
+        &config.data,
+        Reading::needed(&config).heard_by(reporter),
+    )?;
     if results.dry_run {
         let outlook = outlook(&config, &table, reporter)?;
         let expected = expected(&config, &table, reporter);

@@ -36,7 +36,7 @@ pub(super) fn audit_models(
             saved::check_folder(&out.join(&model.name), &inputs)?;
         }
     }
-    let mut reading = Reading::needed(config);
+    let mut reading = Reading::needed(config).heard_by(reporter);
     // What the models read is known one by one; the table is read once for all of them.
     reading.twice_for = None;
     if listed.iter().any(|model| model.is_train()) {

@@ -137,7 +137,11 @@ fn record(args: &CheckArgs, config: &Config, reporter: &Reporter) -> Result<Reco
         )
     })?;
     reporter.step("reading the table");
-    let table = Table::read_all(&paths.0, &config.data, Reading::needed(config))?;
+    let table = Table::read_all(
+        &paths.0,
+        &config.data,
+        Reading::needed(config).heard_by(reporter),
+    )?;
     let record = run(config, &table, reporter)?;
     if let Some(folder) = &config.report.out {
         super::audit::write(folder, &Report::new(&record)?, &Showing::top(3), reporter)?;

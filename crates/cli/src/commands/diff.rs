@@ -65,7 +65,11 @@ fn models(
             ))
         })?;
         reporter.step("reading the table");
-        let table = Table::read_all(&paths.0, &config.data, Reading::needed(&config))?;
+        let table = Table::read_all(
+            &paths.0,
+            &config.data,
+            Reading::needed(&config).heard_by(reporter),
+        )?;
         run_to_compare(&config, &table, FromCode::default(), reporter)
     };
     let (old, new) = (make(old)?, make(new)?);

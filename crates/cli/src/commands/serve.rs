@@ -109,7 +109,11 @@ fn bench(args: ServeArgs, reporter: &Reporter) -> Result<Workbench, Failure> {
         file,
         settings,
         arguments,
-        table: Table::read_all(&paths.0, &config.data, Reading::needed(&config))?,
+        table: Table::read_all(
+            &paths.0,
+            &config.data,
+            Reading::needed(&config).heard_by(reporter),
+        )?,
         config,
     })
 }
