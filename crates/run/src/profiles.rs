@@ -259,7 +259,7 @@ impl Manifest {
 
 impl Profiles {
     /// The profiles of a table, of the columns that have a role under this configuration; of profiles, all
-    /// their columns.
+    /// their columns that are not ignored.
     pub fn of(
         config: &Config,
         mut table: Table,
@@ -273,7 +273,9 @@ impl Profiles {
                     "profiles cannot be cut again; cut the tables that they are made of",
                 ));
             }
-            let columns = manifest.columns.clone();
+            // What is ignored was not read.
+            let mut columns = manifest.columns.clone();
+            columns.retain(|column| !config.data.ignore.contains(&column.name));
             return Self::counted(table, columns, suppress_below);
         }
         let (decided, mut columns) = kept(config, &table, listener)?;

@@ -287,6 +287,49 @@ fn edges_of_suppressed_profiles_are_numbers_of_nobody() {
     );
 }
 
+/// A site of which every profile was left out has no rows to add, and is not forgotten.
+#[test]
+fn a_site_that_was_left_out_whole_is_said_to_be() {
+    let folder = tempfile::tempdir().unwrap();
+    let sites = three_sites(folder.path());
+    let there = profiles(&sites[..1], &Cuts::None, None);
+    let there = written(&there, &folder.path().join("a.parquet"));
+    let gone = profiles(&sites[1..2], &Cuts::None, Some(10_000));
+    assert_eq!((gone.manifest.rows, gone.batch.num_rows()), (0, 0));
+    let gone = written(&gone, &folder.path().join("b.parquet"));
+    let merged = profiles(&[there.clone(), gone.clone()], &Cuts::None, None);
+    let suppressed = merged.manifest.suppressed.unwrap();
+    assert_eq!((suppressed.below, suppressed.rows), (10_000, None));
+    let (record, _) = audit(&[there.clone(), gone], false, RowOrder::Forgotten);
+    let told = "its makers left out some rows";
+    assert!(record.notes.iter().any(|note| note.contains(told)));
+
+    // Its bins are looked at, too.
+    let cut = profiles(&sites[1..2], &Cuts::OfTable, Some(10_000));
+    let cut = written(&cut, &folder.path().join("c.parquet"));
+    let data = Config::default().data;
+    let read = Table::read_all(&[there, cut], &data, RowOrder::Kept);
+    let error = read.map(|table| table.rows()).unwrap_err().to_string();
+    assert!(
+        error.contains("c.parquet is no part of this table"),
+        "{error}"
+    );
+}
+
+#[test]
+fn merged_profiles_are_without_what_is_ignored() {
+    let folder = tempfile::tempdir().unwrap();
+    let all = profiles(&[hiring("people.csv")], &Cuts::None, None);
+    let path = [written(&all, &folder.path().join("all.parquet"))];
+    let config = config(false, &["data.ignore=[\"region\"]".to_owned()]);
+    let table = Table::read_all(&path, &config.data, RowOrder::Forgotten).unwrap();
+    let fewer = Profiles::of(&config, table, &Cuts::None, None, &Silent).unwrap();
+    assert!(fewer.batch.column_by_name("region").is_none());
+    assert_eq!(fewer.manifest.columns.len() + 1, all.manifest.columns.len());
+    assert!(fewer.manifest.profiles < all.manifest.profiles);
+    assert_eq!(fewer.manifest.rows, 600);
+}
+
 /// Above the first look, too: rows of many profiles give the same bytes in any order, within the same memory.
 #[test]
 fn many_profiles_fit_in_any_order() {
@@ -316,35 +359,6 @@ fn many_profiles_fit_in_any_order() {
     let sorted = read("sorted.csv", 1);
     assert_eq!(sorted.num_rows() as u64, profiles);
     assert!(sorted == read("shuffled.csv", 200_003));
-}
-
-/// A site of which every profile was left out has no rows to add, and is not forgotten.
-#[test]
-fn a_site_that_was_left_out_whole_is_said_to_be() {
-    let folder = tempfile::tempdir().unwrap();
-    let sites = three_sites(folder.path());
-    let there = profiles(&sites[..1], &Cuts::None, None);
-    let there = written(&there, &folder.path().join("a.parquet"));
-    let gone = profiles(&sites[1..2], &Cuts::None, Some(10_000));
-    assert_eq!((gone.manifest.rows, gone.batch.num_rows()), (0, 0));
-    let gone = written(&gone, &folder.path().join("b.parquet"));
-    let merged = profiles(&[there.clone(), gone.clone()], &Cuts::None, None);
-    let suppressed = merged.manifest.suppressed.unwrap();
-    assert_eq!((suppressed.below, suppressed.rows), (10_000, None));
-    let (record, _) = audit(&[there.clone(), gone], false, RowOrder::Forgotten);
-    let told = "its makers left out some rows";
-    assert!(record.notes.iter().any(|note| note.contains(told)));
-
-    // Its bins are looked at, too.
-    let cut = profiles(&sites[1..2], &Cuts::OfTable, Some(10_000));
-    let cut = written(&cut, &folder.path().join("c.parquet"));
-    let data = Config::default().data;
-    let read = Table::read_all(&[there, cut], &data, RowOrder::Kept);
-    let error = read.map(|table| table.rows()).unwrap_err().to_string();
-    assert!(
-        error.contains("c.parquet is no part of this table"),
-        "{error}"
-    );
 }
 
 /// Files that are named twice, and files that make a column text, are told of.
