@@ -69,16 +69,15 @@ impl GapMoved {
         against && self.moved.is_shown(alpha)
     }
 
-    /// Whether it narrowed only because those who were better off lost: those who were worse off did not
-    /// gain, and it is shown that the gap narrowed or that the better-off lost.
+    /// Whether it is shown to have narrowed, and only because those who were better off lost: those who were
+    /// worse off did not gain. That they did not is what was counted, not tested.
     pub fn levelled_down(&self, groups: &[GroupMoved], alpha: f64) -> bool {
         let Some((better, worse)) = self.was_better_and_worse() else {
             return false;
         };
         let (better, worse) = (&groups[better].moved, &groups[worse].moved);
-        let lost = better.by < 0.0 && better.is_shown(alpha);
         let narrower = self.now.abs() < self.before.abs();
-        narrower && worse.by <= 0.0 && (lost || self.moved.is_shown(alpha))
+        narrower && better.by < 0.0 && worse.by <= 0.0 && self.moved.is_shown(alpha)
     }
 }
 
