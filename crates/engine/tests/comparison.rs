@@ -11,19 +11,25 @@ mod slow_adapter;
 use std::collections::{BTreeMap, BTreeSet};
 
 use facts_engine::answer::{DELTA, answer};
-use facts_engine::comparison::{Comparison, Pair, Side, compare, compare_people, series};
+use facts_engine::comparison::{
+    Comparison, GapMoved, GroupMoved, Moved, Pair, Side, compare, compare_people, series, spent,
+};
+use facts_engine::distribution::Share;
+use facts_engine::evidence::Interval;
 use facts_engine::{Audit, Individuals, Watch, audit_with_individuals};
 use proptest::prelude::*;
 use proptest::test_runner::{RngSeed, TestRunner};
 
 use crate::slow::case::Case;
 use crate::slow::generate::cases;
+use crate::slow::paired::{Fare, moved};
 use crate::slow::population::Population;
 use crate::slow::{SlowAudit, Subgroup, audit as slow_audit};
 use crate::slow_adapter::{model, options, population};
 
 const ALPHA: f64 = 0.05;
 const BUDGET: f64 = 1.5;
+const Z_95: f64 = 1.959_963_984_540_054;
 
 /// A case, and the same people with another model.
 fn both() -> impl Strategy<Value = (Case, Case)> {
@@ -71,25 +77,36 @@ fn fares(people: &Population<'_>, subgroup: &Subgroup, cost: f64) -> BTreeMap<us
     rows.map(|i| (i, with.contains(&i))).collect()
 }
 
-/// People refused by both models, and those with a way before and now, in one group.
-fn slow_table(
+/// People of one group refused by both models, and whether they had a way before and have one now. Those who are the
+/// same in all that is known of them are of one kind.
+fn slow_fares(
     people: &Population<'_>,
     group: &str,
     before: &BTreeMap<usize, bool>,
     now: &BTreeMap<usize, bool>,
-) -> (u64, u64, u64) {
-    let mut table = (0, 0, 0);
+) -> Vec<Fare<String>> {
+    let mut fares = Vec::new();
     for (i, had) in before {
         let person = &people.people[*i];
         if person.group == group
             && let Some(has) = now.get(i)
         {
-            table.0 += person.weight;
-            table.1 += if *had { person.weight } else { 0 };
-            table.2 += if *has { person.weight } else { 0 };
+            fares.push(Fare {
+                weight: person.weight,
+                kind: format!("{:?} {:?}", person.levels, person.seen),
+                had: *had,
+                has: *has,
+            });
         }
     }
-    table
+    fares
+}
+
+/// Whether an interval is by so much wider than a move to either side.
+fn is_interval(moved: &Moved, (by, below, above): (f64, f64, f64)) -> bool {
+    let near = |a: f64, b: f64| (a - b).abs() < 1e-9;
+    let Interval { low, high } = moved.interval;
+    near(moved.by, by) && near(low, by - below) && near(high, by + above)
 }
 
 fn check_people(
@@ -105,10 +122,25 @@ fn check_people(
         for within in &subgroup.within {
             let before = fares(people[0], &of(slow[0]), within.cost);
             let now = fares(people[1], &of(slow[1]), within.cost);
+            let mut moves = Vec::new();
             for (group, name) in within.groups.iter().zip(&found.groups) {
-                let (all, had, has) = slow_table(people[1], name, &before, &now);
+                let fares = slow_fares(people[1], name, &before, &now);
+                let count = |is: fn(&Fare<String>) -> bool| -> u64 {
+                    fares.iter().filter(|f| is(f)).map(|f| f.weight).sum()
+                };
+                let (all, had, has) = (count(|_| true), count(|f| f.had), count(|f| f.has));
                 prop_assert_eq!((group.before.whole, group.before.part), (all, had));
                 prop_assert_eq!((group.now.whole, group.now.part), (all, has));
+                let slow = moved(&fares, Z_95);
+                let is = is_interval(&group.moved, (slow.by, slow.below, slow.above));
+                prop_assert!(is, "{:?} is not {:?}", group.moved, slow);
+                moves.push(slow);
+            }
+            for gap in &within.gaps {
+                let (a, b) = (moves[gap.pair.0], moves[gap.pair.1]);
+                let (below, above) = (b.below.hypot(a.above), b.above.hypot(a.below));
+                let is = is_interval(&gap.moved, (b.by - a.by, below, above));
+                prop_assert!(is, "{:?} is not {:?} less {:?}", gap, b, a);
             }
         }
     }
@@ -198,6 +230,14 @@ fn compared(
     // The same audit again: nothing moved, however often one looks.
     let again = series(&[old, old, old], &budgets, ALPHA);
     prop_assert_eq!(again.first_change(), None);
+    // The first look spends a half of α, the second a sixth, and each is told at that level.
+    prop_assert_eq!(again.looks.len(), 2);
+    for (look, place) in again.looks.iter().zip(1..) {
+        let share = [0.0, 2.0, 6.0][place];
+        prop_assert!((look.spends - ALPHA / share).abs() < 1e-15);
+        prop_assert_eq!(look.spends, spent(ALPHA, place));
+        prop_assert_eq!(look.comparison.as_ref().unwrap().alpha, look.spends);
+    }
     Ok(())
 }
 
@@ -211,4 +251,36 @@ fn check_all_people(two: &Comparison, paired: &Comparison) -> Result<(), TestCas
         prop_assert_eq!((a.before, a.now), (b.before, b.now));
     }
     Ok(())
+}
+
+/// The better-off are shown to have lost, and the worse-off did not gain; but unless the gap itself is shown to have
+/// narrowed, nothing is said of it.
+#[test]
+fn only_a_gap_that_is_shown_to_have_narrowed_is_levelled_down() {
+    let moved = |by: f64, corrected: f64| Moved {
+        by,
+        interval: Interval {
+            low: by - 0.1,
+            high: by + 0.1,
+        },
+        p: corrected,
+        corrected,
+    };
+    let group = |before: u64, now: u64, corrected: f64| GroupMoved {
+        before: Share::new(before, 100),
+        now: Share::new(now, 100),
+        moved: moved((now as f64 - before as f64) / 100.0, corrected),
+    };
+    let gap = |now: f64, corrected: f64| GapMoved {
+        pair: (0, 1),
+        before: 0.5,
+        now,
+        moved: moved(now - 0.5, corrected),
+    };
+    let groups = [group(20, 20, 1.0), group(70, 50, 0.01)];
+    assert!(gap(0.3, 0.04).levelled_down(&groups, ALPHA));
+    assert!(!gap(0.3, 0.06).levelled_down(&groups, ALPHA));
+    // Who was worse off gained as well: that is no levelling down.
+    let both = [group(20, 25, 1.0), group(70, 50, 0.01)];
+    assert!(!gap(0.25, 0.01).levelled_down(&both, ALPHA));
 }

@@ -44,6 +44,10 @@ pub(super) struct Counted {
     /// whose answer changed for the better and for the worse.
     gained: Share,
     lost: Share,
+    /// Whether these are two cells of one count: of the same people, nobody is both.
+    of_one_count: bool,
+    /// By how much wider than that of single people the interval is, because some are alike.
+    wider: f64,
     law: Law,
 }
 
@@ -55,6 +59,8 @@ impl Counted {
             now,
             gained: now,
             lost: before,
+            of_one_count: false,
+            wider: 1.0,
             law: Law::dealt(factorials, before, now),
         }
     }
@@ -67,11 +73,19 @@ impl Counted {
         (only_before, only_now): (u64, u64),
         changed: &[u64],
     ) -> Self {
+        let sum = |power: i32| -> f64 { changed.iter().map(|&n| (n as f64).powi(power)).sum() };
+        let tossed_together = if changed.is_empty() {
+            1.0
+        } else {
+            sum(2) / sum(1)
+        };
         Self {
             before: Share::new(both + only_before, people),
             now: Share::new(both + only_now, people),
             gained: Share::new(only_now, people),
             lost: Share::new(only_before, people),
+            of_one_count: true,
+            wider: tossed_together.sqrt(),
             law: Law::tossed(changed, people),
         }
     }
@@ -80,11 +94,35 @@ impl Counted {
         self.gained.ratio() - self.lost.ratio()
     }
 
+    /// How far below and above what was seen the move may lie: Newcombe's interval of a difference, from the
+    /// Wilson interval of each share. Two cells of one count are correlated: the more have gained, the fewer
+    /// are left to lose, and their difference spreads wider than that of two shares that know nothing of
+    /// each other.
+    fn reach(&self, z: f64) -> (f64, f64) {
+        let (gained, lost) = (self.gained, self.lost);
+        let (p, q) = (gained.ratio(), lost.ratio());
+        let z = z * self.wider;
+        let ((p_low, p_high), (q_low, q_high)) = (gained.wilson(z), lost.wilson(z));
+        let rest = (1.0 - p) * (1.0 - q);
+        let correlation = if self.of_one_count && rest > 0.0 {
+            -(p * q / rest).sqrt()
+        } else {
+            0.0
+        };
+        // Never below 0 but for rounding.
+        let side = |a: f64, b: f64| (a * a + b * b - 2.0 * correlation * a * b).max(0.0).sqrt();
+        (side(p - p_low, q_high - q), side(p_high - p, q - q_low))
+    }
+
     /// Whether the share moved.
     pub(super) fn moved(&self, alpha: f64) -> Moved {
-        let p = self.law.at_least(&Law::still(), self.by());
-        let interval = |z| self.gained.difference(self.lost, z);
-        Moved::new(self.by(), p, interval, alpha)
+        let by = self.by();
+        let p = self.law.at_least(&Law::still(), by);
+        let interval = |z| {
+            let (below, above) = self.reach(z);
+            (by - below, by + above)
+        };
+        Moved::new(by, p, interval, alpha)
     }
 
     /// Whether the gap moved by which this group lies above another.
@@ -92,12 +130,8 @@ impl Counted {
         let by = self.by() - other.by();
         let p = self.law.at_least(&other.law, by);
         let interval = |z| {
-            let (low, high) = self.gained.difference(self.lost, z);
-            let (other_low, other_high) = other.gained.difference(other.lost, z);
-            (
-                by - (self.by() - low).hypot(other_high - other.by()),
-                by + (high - self.by()).hypot(other.by() - other_low),
-            )
+            let ((below, above), (other_below, other_above)) = (self.reach(z), other.reach(z));
+            (by - below.hypot(other_above), by + above.hypot(other_below))
         };
         Moved::new(by, p, interval, alpha)
     }
@@ -184,6 +218,64 @@ mod tests {
         );
         // Counted out with Python's whole numbers; the interval's own p-value is less.
         assert!((moved.p - 0.0125211297492092).abs() < 1e-12, "{}", moved.p);
+    }
+
+    /// How often the interval of the same people's move holds the truth, over all counts of those who gained
+    /// and of those who lost that there can be.
+    fn coverage(factorials: &Factorials, people: u64, gain: f64, lose: f64) -> f64 {
+        let stay = 1.0 - gain - lose;
+        let ln = |p: f64, times: u64| match times {
+            0 => 0.0,
+            times => times as f64 * p.ln(),
+        };
+        let mut held = 0.0;
+        for gained in 0..=people {
+            for lost in 0..=people - gained {
+                let ways = factorials.ln_choose(people, gained)
+                    + factorials.ln_choose(people - gained, lost);
+                let rest = people - gained - lost;
+                let likely = (ways + ln(gain, gained) + ln(lose, lost) + ln(stay, rest)).exp();
+                if likely < 1e-13 {
+                    continue;
+                }
+                let changed = vec![1; (gained + lost) as usize];
+                let counted = Counted::people(people, 0, (lost, gained), &changed);
+                let (below, above) = counted.reach(Z_95);
+                let (by, truth) = (counted.by(), gain - lose);
+                let holds = by - below <= truth + 1e-12 && truth <= by + above + 1e-12;
+                held += if holds { likely } else { 0.0 };
+            }
+        }
+        held
+    }
+
+    #[test]
+    fn the_same_peoples_interval_holds_as_often_as_it_says() {
+        let factorials = Factorials::up_to(60);
+        for people in [20, 60] {
+            for (gain, lose) in [
+                (0.05, 0.05),
+                (0.1, 0.0),
+                (0.2, 0.1),
+                (0.3, 0.3),
+                (0.5, 0.4),
+                (0.6, 0.2),
+                (0.45, 0.45),
+            ] {
+                let held = coverage(&factorials, people, gain, lose);
+                assert!(held > 0.94, "{people} {gain} {lose}: {held}");
+            }
+        }
+    }
+
+    #[test]
+    fn alike_people_are_as_few_as_they_are_kinds() {
+        // Ten kinds of five people each are ten people, as far as the width of the interval goes.
+        let alike = Counted::people(500, 0, (15, 35), &[5; 10]).reach(Z_95);
+        let single = Counted::people(100, 0, (3, 7), &[1; 10]).reach(Z_95);
+        assert!((alike.0 - single.0).abs() < 1e-12 && (alike.1 - single.1).abs() < 1e-12);
+        let nobody = Counted::people(100, 40, (0, 0), &[]).moved(0.05);
+        assert!(nobody.interval.low < 0.0 && nobody.interval.high > 0.0 && nobody.p == 1.0);
     }
 
     /// `statsmodels.stats.multitest.multipletests(method="holm")`.

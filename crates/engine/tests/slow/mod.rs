@@ -5,7 +5,7 @@
 //! or clever: membership is a list of people, an effectiveness is a count of people for whom the
 //! model was asked, a comparison of shares is a cross-multiplication of counts. The files follow
 //! the data: `case` (what comes in), `population`, `mine`, `validity`, `moves`, `cost`, `flips`,
-//! `ecd`, `definitions`, `ranking`, `filters`, `answer`; `generate` makes random cases, `decimal` holds the
+//! `ecd`, `definitions`, `ranking`, `filters`, `answer`, `paired`; `generate` makes random cases, `decimal` holds the
 //! numbers that a user wrote in decimals.
 
 // A helper module of a test binary: not every test uses every part, and none of it is exported.
@@ -22,6 +22,7 @@ pub mod flips;
 pub mod generate;
 pub mod mine;
 pub mod moves;
+pub mod paired;
 pub mod population;
 pub mod ranking;
 #[cfg(test)]
