@@ -55,14 +55,19 @@ fn alarms(times: u64, page: &mut String) -> Result<(), Failure> {
     writeln!(
         page,
         "\n## False alarms\n\nHow often anything is said to have moved, a gap is, and, of everything said, anything that is not \
-         true: that did not move, or the other way. What is true is known by counting everybody there can be. Two trainings of one recipe are two models that do differ \
-         a little: what is said of them can be true, and is a false alarm only if it is not. Of the same model \
-         nothing moved, but two samples can show other actions: where one audit knows an action that the other does not, what is said \
-         of them can be true too. The last rows are retrained models that are equal: nothing at all has changed for everybody there can be, and \
-         whatever is said is a false alarm.\n\n\
+         true: that did not move, or the other way. What is true is known by counting everybody there can be, within the actions \
+         that each audit knows. Which actions it knows depends on its people and on whom its model says yes to. So even where \
+         nothing has changed for everybody there can be (the first three rows), something true can be said: where only one of \
+         the audits knows an action. A false alarm is what is false; something is said at least as often.\n\n\
+         - *Equal, but retrained*: the later model answers most people otherwise and is as good for everybody there can be, in \
+         every respect.\n\
+         - *The same*: one model, and two samples.\n\
+         - *Fitted*, *follows every example*: two trainings of one recipe are two models that do differ a little: what is said of \
+         them can be true, and is a false alarm only if it is not.\n\n\
          | models | compared as | pairs | anything said | a gap | anything false |\n| --- | --- | --- | --- | --- | --- |"
     )?;
     for (name, models) in [
+        ("equal, but retrained", Models::Swapped),
         ("the same", Models::Same),
         (
             "each fitted to 1,500 people of its own",
@@ -75,10 +80,6 @@ fn alarms(times: u64, page: &mut String) -> Result<(), Failure> {
         (
             "each follows every example in its own way",
             Models::Overfitted,
-        ),
-        (
-            "as good for everybody there can be, other answers for most",
-            Models::Swapped,
         ),
     ] {
         for (way, called) in WAYS {
@@ -129,11 +130,12 @@ fn over_time(series: u64, page: &mut String) -> Result<(), Failure> {
     writeln!(
         page,
         "\n## {LOOKS} looks\n\n{series} series each: how often any look shows a change, and the median look that does, where \
-         more than half do. With the same model each alarm is a false one, and at most α of the series may have one. Models that are \
-         fitted anew do differ from the first; whether what is said of them is true is counted above, pair by pair, not here.\n\n| models | series with an alarm | median look |\n| --- | --- | --- |"
+         more than half do. With the same model, and with models that are equal but retrained at each look, at most α of the series may \
+         have a false alarm. Models that are fitted anew do differ from the first; whether what is said of them is true is counted above, pair by pair, not here.\n\n| models | series with an alarm | median look |\n| --- | --- | --- |"
     )?;
     for (name, models, planted) in [
         ("the same at each look", Models::Same, None),
+        ("equal, but retrained at each look", Models::Swapped, None),
         (
             "fitted anew at each look, to 1,500 people of its own",
             Models::Fitted(1500),

@@ -18,7 +18,7 @@ fn other_people_are_no_change() {
 }
 
 /// Most people are answered otherwise, and yet nothing has changed for everybody there can be. (Where only one of the
-/// audits knows an action, what is said of it can even be true.)
+/// audits knows an action, what is said can even be true.)
 #[test]
 fn other_answers_for_the_same_people_are_no_change() {
     for way in [Way::Samples, Way::SamePeople] {
@@ -46,10 +46,12 @@ fn a_planted_change_is_found_and_sooner_on_the_same_people() {
     let planted = Models::Planted(20);
     let two = pairs(Way::Samples, planted, PEOPLE, 20).unwrap();
     let same = pairs(Way::SamePeople, planted, PEOPLE, 20).unwrap();
-    assert!(same.planted >= 15, "{same:?}");
+    assert!(same.planted >= 10, "{same:?}");
     assert!(same.planted >= two.planted, "{same:?}, {two:?}");
 }
 
+/// That every look spends what it may is asserted in `crates/engine/tests/comparison.rs`; this is the whole way, a few
+/// times.
 #[test]
 fn looking_often_is_no_change() {
     let alarms = (0..10).filter(|&seed| {
@@ -67,7 +69,7 @@ fn bounds_hold_what_is_true() {
     // P(X ≥ 9) for X ~ Binomial(60, 0.05) is 0.0033.
     assert!(found.runs - found.together <= 8, "{found:?}");
     assert!(
-        found.alone_hold as f64 >= 0.93 * found.alone as f64,
+        found.alone_hold as f64 >= 0.95 * found.alone as f64,
         "{found:?}"
     );
 }
