@@ -302,6 +302,122 @@ impl Power {
     }
 }
 
+/// What one definition has to find in a cell of the table of power: how far the truth lies from no effect.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Effect {
+    /// The number that is compared, in the first and in the second group.
+    pub truth: [f64; 2],
+    /// How many people of each group the number is about, on average.
+    pub people: [f64; 2],
+    /// How many standard errors the two lie apart.
+    pub errors: f64,
+}
+
+impl Effect {
+    fn new(truth: [f64; 2], people: [f64; 2], variance: [f64; 2]) -> Self {
+        let error = (variance[0] / people[0] + variance[1] / people[1]).sqrt();
+        Self {
+            truth,
+            people,
+            errors: (truth[0] - truth[1]).abs() / error,
+        }
+    }
+
+    fn of_shares(shares: [f64; 2], people: [f64; 2]) -> Self {
+        Self::new(shares, people, shares.map(|p| p * (1.0 - p)))
+    }
+
+    /// About how often a test that asks for so many standard errors finds it.
+    pub fn power(self, asked: f64) -> f64 {
+        normal(self.errors - asked)
+    }
+}
+
+/// The standard normal distribution: its density added up in small steps.
+pub fn normal(z: f64) -> f64 {
+    const STEPS: u32 = 4000;
+    let density = |x: f64| (-0.5 * x * x).exp() / std::f64::consts::TAU.sqrt();
+    let width = z.abs().min(10.0) / f64::from(STEPS);
+    let middle = |i: u32| (f64::from(i) + 0.5) * width;
+    let area: f64 = (0..STEPS).map(|i| density(middle(i)) * width).sum();
+    0.5 + area.copysign(z)
+}
+
+/// The number up to which the standard normal distribution has this probability.
+pub fn normal_quantile(p: f64) -> f64 {
+    let (mut low, mut high) = (-10.0, 10.0);
+    for _ in 0..60 {
+        let middle = f64::midpoint(low, high);
+        if normal(middle) < p {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    low
+}
+
+impl Power {
+    /// The share of a group's members without a job whom the way to each better job helps, from the constants of the
+    /// world; whoever one job helps, the next one does too. Their trainings are by lot, and one more point asks for so
+    /// much less luck.
+    fn helped(self, second: bool) -> [f64; 3] {
+        let lucky = f64::from(LUCKY) / 100.0;
+        let lost = if second {
+            f64::from(self.gap) / 100.0
+        } else {
+            0.0
+        };
+        [1, 2, 3].map(|job: i32| {
+            let of_training = |training: i32| match job + training - 3 {
+                short if short < 0 => 0.0,
+                more => lucky - lost + 0.1 * f64::from(more),
+            };
+            (0..3).map(of_training).sum::<f64>() / 3.0
+        })
+    }
+
+    /// Members of the planted subgroup by group, on average.
+    fn members(self) -> [f64; 2] {
+        let without_job = self.people as f64 / JOBS.len() as f64;
+        [0.6 * without_job, 0.4 * without_job]
+    }
+
+    /// What Equal Effectiveness has to find: the shares that have a way at any cost.
+    pub fn of_effectiveness(self) -> Effect {
+        let shares = [false, true].map(|second| self.helped(second)[2]);
+        Effect::of_shares(shares, self.members())
+    }
+
+    /// What Equal Cost of Effectiveness has to find: the shares within the least cost at which the first group reaches
+    /// φ.
+    pub fn of_cost(self, phi: f64) -> Effect {
+        let job = self.helped(false).iter().position(|&share| share >= phi);
+        let job = job.unwrap_or(2);
+        let shares = [false, true].map(|second| self.helped(second)[job]);
+        Effect::of_shares(shares, self.members())
+    }
+
+    /// What Equal (Conditional) Mean Recourse has to find: the mean costs of those who have a way.
+    pub fn of_means(self) -> Effect {
+        let moments = [false, true].map(|second| {
+            let [clerk, expert, chief] = self.helped(second);
+            // Each better job is two steps of cost farther.
+            let first = [(2.0, clerk), (4.0, expert - clerk), (6.0, chief - expert)];
+            let sum = |power: i32| -> f64 {
+                let terms = first
+                    .iter()
+                    .map(|(cost, share): &(f64, f64)| cost.powi(power) * share);
+                terms.sum::<f64>() / chief
+            };
+            (sum(1), sum(2) - sum(1) * sum(1), chief)
+        });
+        let members = self.members();
+        let helped = [0, 1].map(|g| members[g] * moments[g].2);
+        Effect::new(moments.map(|m| m.0), helped, moments.map(|m| m.1))
+    }
+}
+
 /// What a row of the table of power says: how often the effect is found alone, family-wise and by
 /// false discovery rate.
 pub fn stated_power(docs: &str, cell: Power, definition: &str) -> Option<[f64; 3]> {
@@ -370,4 +486,56 @@ pub fn fixed_at_most(repeats: &[Repeat], limit: f64) -> Vec<[f64; 3]> {
         [0, 1, 2].map(at_most)
     };
     (0..DEFINITIONS.len()).map(share).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the constants come to is what is made up.
+    #[test]
+    fn what_is_planted_is_what_is_made_up() {
+        let cell = Power::new(200_000, 20);
+        let rows = cell.world().people(7).unwrap();
+        let text = |column: usize, row: usize| rows.column(column).as_string::<i32>().value(row);
+        let luck = rows.column(3).as_primitive::<Int32Type>();
+        let mut counts = [[0.0; 4]; 2];
+        for row in (0..rows.num_rows()).filter(|&row| text(1, row) == "none") {
+            let training = TRAININGS
+                .iter()
+                .position(|one| *one == text(2, row))
+                .unwrap();
+            let counts = &mut counts[usize::from(text(4, row) == "second")];
+            counts[3] += 1.0;
+            for job in 1..4 {
+                let points = job + training;
+                let enough = points >= 3 && luck.value(row) < LUCKY + 10 * (points as i32 - 3);
+                counts[job - 1] += f64::from(u8::from(enough));
+            }
+        }
+        for (g, counts) in counts.iter().enumerate() {
+            assert!((counts[3] / cell.members()[g] - 1.0).abs() < 0.02);
+            for (share, helped) in counts.iter().zip(cell.helped(g == 1)) {
+                assert!(
+                    (share / counts[3] - helped).abs() < 0.01,
+                    "{share} {helped}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn effects_are_as_counted_by_hand() {
+        let near = |a: f64, b: f64| assert!((a - b).abs() < 0.05, "{a} {b}");
+        let cell = POWER[0];
+        near(cell.of_effectiveness().errors, 2.8);
+        near(cell.of_cost(0.3).errors, 2.1);
+        near(cell.of_means().errors, 0.3);
+        near(cell.of_means().people[1], 32.0);
+        near(POWER[3].of_means().errors, 2.9);
+        assert!(
+            (normal(1.959_964) - 0.975).abs() < 1e-6 && (normal(-1.0) - 0.158_655).abs() < 1e-5
+        );
+        assert!((normal_quantile(0.975) - 1.959_964).abs() < 1e-4);
+    }
 }
