@@ -6,6 +6,7 @@
 //! the first table.
 #![allow(clippy::print_stdout)]
 
+use std::collections::HashMap;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -19,10 +20,11 @@ type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// How many permutations, and with how many seeds: their error shrinks with the root of their number,
 /// so that few need the more seeds.
-const RUNS: [(usize, u64); 4] = [(200, 16), (1000, 6), (5000, 2), (20_000, 1)];
+const RUNS: [(usize, u64); 4] = [(200, 16), (1000, 6), (5000, 3), (20_000, 2)];
 
-/// How many subgroups are permuted a million times.
+/// How many subgroups are permuted a million times: of all sizes, and of the smallest.
 const LOOKED_AT: usize = 16;
+const SMALLEST: usize = 8;
 
 /// Who is looked at: a tail that a million permutations can tell, and not too many people.
 const TAILS: std::ops::Range<f64> = 3e-5..1e-3;
@@ -109,33 +111,57 @@ fn passes(
         record,
         "\n## Findings that pass, by the number of permutations\n\n\
          Family-wise at α = 0.05, of {} subgroups; in the last row those that pass for all definitions \
-         together. Means over\nseeds, and their standard errors; what one seed gives has none.\n\n\
-         | definition | {} |\n| --- |{}",
+         together. Means over\nseeds, and their standard errors. *Difference*: the last column less the first. The error of \
+         permutations shrinks with the root\nof their number, so that of the last column is worked out from what single seeds of \
+         the first differ by: few seeds say little of it.\n\n\
+         | definition | {} | difference |\n| --- |{} --- |",
         audit.subgroups.len(),
         heading.collect::<Vec<_>>().join(" | "),
         " --- |".repeat(runs.len())
     )?;
     let ids = definitions.iter().map(|definition| definition.id());
+    let mut fallen = Vec::new();
     for (row, name) in ids.chain(["all together".to_owned()]).enumerate() {
-        let cells: Vec<String> = of_row(row).iter().map(Counted::to_string).collect();
-        writeln!(record, "| {name} | {} |", cells.join(" | "))?;
+        let counted = of_row(row);
+        let cells: Vec<String> = counted.iter().map(Counted::to_string).collect();
+        let (by, error) = difference(&counted, runs);
+        if by < -2.0 * error {
+            fallen.push(name.clone());
+        }
+        writeln!(
+            record,
+            "| {name} | {} | {by:+.0} ± {error:.0} |",
+            cells.join(" | ")
+        )?;
     }
+    let (fewest, most) = (runs[0].0, runs[runs.len() - 1].0);
+    let falls = match fallen.as_slice() {
+        [] => "no number of findings falls by more than two standard errors".to_owned(),
+        some => format!(
+            "these numbers fall by more than two standard errors: {}",
+            some.join(", ")
+        ),
+    };
+    let singles = found[0].iter().map(|passing| passing[definitions.len()]);
     let together = of_row(definitions.len());
-    let (few, many) = (&together[0], &together[together.len() - 1]);
-    // The error of permutations shrinks with the root of their number.
-    let (fewest, most) = (runs[0].0 as f64, runs[runs.len() - 1].0 as f64);
-    let seeds = runs[runs.len() - 1].1 as f64;
-    let expected = few.deviation * (fewest / most).sqrt() / seeds.sqrt();
-    let error = (few.error().powi(2) + expected.powi(2)).sqrt();
     writeln!(
         record,
-        "\nOne seed differs from another by {:.0} (standard deviation) with {fewest} permutations, and by a \
-         part of that with\nmore: their error shrinks with the root of their number. From {fewest} to {most} \
-         permutations the number that passes for all\ndefinitions together moves by {:.0} ± {error:.0}.",
-        few.deviation,
-        many.mean - few.mean
+        "\nFrom {fewest} to {most} permutations {falls}. With {fewest}, single seeds let {} to {} findings pass for \
+         all definitions\ntogether (standard deviation {:.0}).",
+        singles.clone().min().unwrap_or(0),
+        singles.max().unwrap_or(0),
+        together[0].deviation
     )?;
     Ok(())
+}
+
+/// The last number less the first, and its standard error.
+fn difference(counted: &[Counted], runs: &[(usize, u64)]) -> (f64, f64) {
+    let last = runs.len() - 1;
+    let (few, many) = (&counted[0], &counted[last]);
+    let (fewest, most) = (runs[0].0 as f64, runs[last].0 as f64);
+    let of_last = few.deviation * (fewest / most).sqrt() / (runs[last].1 as f64).sqrt();
+    (many.mean - few.mean, few.error().hypot(of_last))
 }
 
 /// How many findings pass, by definition and then for all of them together.
@@ -207,19 +233,29 @@ fn means(
         .map(|(place, tested)| (place, tested.p))
         .collect();
     let every = (tails.len() / LOOKED_AT).max(1);
+    let people = |place: usize| audit.subgroups[place].people();
+    let mut smallest: Vec<usize> = tails.iter().map(|&(place, _)| place).collect();
+    smallest.sort_by_key(|&place| (people(place), place));
+    smallest.truncate(SMALLEST);
+    let some = tails.iter().step_by(every).map(|&(place, _)| place);
+    let mut looked_at: Vec<usize> = some.chain(smallest).collect();
+    looked_at.sort_by_key(|&place| (std::cmp::Reverse(people(place)), place));
+    looked_at.dedup();
     writeln!(
         record,
         "\n## The tail of Equal (Conditional) Mean Recourse\n\n\
-         Every {every}th of {} subgroups whose tail is between {:e} and {:e}, with {permutations} \
-         permutations each.\n\n\
+         Every {every}th of {} subgroups whose tail is between {:e} and {:e}, and the {SMALLEST} smallest of them, with \
+         {permutations}\npermutations each.\n\n\
          | members | score | tail | permutations | tail / permutations |\n\
          | --- | --- | --- | --- | --- |",
         tails.len(),
         TAILS.start,
         TAILS.end
     )?;
-    let mut worst: [f64; 2] = [1.0, 1.0];
-    for &(place, tail) in tails.iter().step_by(every) {
+    let tails: HashMap<usize, f64> = tails.into_iter().collect();
+    let mut worst: [f64; 2] = [f64::INFINITY, 0.0];
+    for place in looked_at {
+        let tail = tails[&place];
         let subgroup = &audit.subgroups[place];
         let score = definition[0].score(subgroup).ok_or("no score")?;
         let reached = reached(subgroup, score, permutations, place as u64);
