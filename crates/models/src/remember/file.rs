@@ -13,13 +13,13 @@
 //! whatever a machine leaves behind that loses its power: nothing wrong is ever believed.
 
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{self, BufReader, Read, Write};
+use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 use twox_hash::XxHash3_64;
 
-use super::Class;
+use super::{Class, disk};
 
 const MAGIC: &[u8; 8] = b"FACTSANS";
 const VERSION: u32 = 1;
@@ -85,6 +85,8 @@ pub(super) struct AnswerFile {
     file: File,
     /// Where the last whole batch ends.
     end: u64,
+    /// Whether part of a batch may stand behind it.
+    torn: bool,
 }
 
 impl AnswerFile {
@@ -104,7 +106,7 @@ impl AnswerFile {
             path: path.to_owned(),
             why,
         };
-        let mut file = OpenOptions::new()
+        let file = OpenOptions::new()
             .read(true)
             .append(true)
             .create(true)
@@ -147,12 +149,17 @@ impl AnswerFile {
         }
         drop(reader);
         let whole = if is_new { 0 } else { end };
-        file.set_len(whole).map_err(failed)?;
+        disk::cut(&file, whole).map_err(failed)?;
         if is_new {
-            file.write_all(&header).map_err(failed)?;
+            disk::write_all(&file, &header).map_err(failed)?;
         }
-        let path = path.to_owned();
-        Ok((Self { path, file, end }, length - whole))
+        let file = Self {
+            path: path.to_owned(),
+            file,
+            end,
+            torn: false,
+        };
+        Ok((file, length - whole))
     }
 
     /// Adds a batch, in one write.
@@ -162,15 +169,20 @@ impl AnswerFile {
         codes: &[u32],
         hashes: &[u128],
     ) -> Result<(), RememberError> {
+        let failed = |why| RememberError::File {
+            path: self.path.clone(),
+            why,
+        };
         let batch = batch(classes, codes, hashes);
-        if let Err(why) = self.file.write_all(&batch) {
-            // What comes later must not stand behind half a batch. If this fails too, the rest of
-            // the file is cut off when it is opened the next time.
-            let _ = self.file.set_len(self.end);
-            return Err(RememberError::File {
-                path: self.path.clone(),
-                why,
-            });
+        // Nothing may stand behind half a batch: it would not be read again.
+        if self.torn {
+            disk::cut(&self.file, self.end).map_err(failed)?;
+            self.torn = false;
+        }
+        if let Err(why) = disk::write_all(&self.file, &batch) {
+            // If this fails too, it is tried again before the next batch, and when the file is opened.
+            self.torn = disk::cut(&self.file, self.end).is_err();
+            return Err(failed(why));
         }
         self.end += batch.len() as u64;
         Ok(())

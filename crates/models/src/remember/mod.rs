@@ -11,6 +11,7 @@
 //! [whom a change flips](Model::flips) without being sent rows, which is faster than looking
 //! answers up, and a model that is wrapped is only ever asked row by row.
 
+mod disk;
 mod file;
 
 use std::collections::{HashMap, HashSet};
