@@ -52,7 +52,13 @@ impl HoldOutPlan<'_> {
         model: &M,
         watch: Watch<'_>,
     ) -> Result<HoldOutResult, Error> {
-        let (first, second) = population.split(self.share, self.gathering.seed);
+        let (share, seed) = (self.share, self.gathering.seed);
+        // Where rows are shared they stay so in both parts: what is told of a part, and every difference of
+        // what is told, is then again about nobody or about at least k people.
+        let (first, second) = match self.suppress_below {
+            None => population.split(share, seed),
+            Some(k) => population.split_by_rows(share, seed, k),
+        };
         let wanted = self.groups.iter().map(|group| group.name.as_str());
         let least = self.suppress_below.unwrap_or(1).max(1);
         let options = (self.options.clone()).compare(wanted).min_group_size(least);

@@ -36,6 +36,53 @@ impl Population {
     /// them (rounded, but nobody's group is left empty that has two people) into the first part. The
     /// same seed draws the same people.
     pub fn split(&self, share: f64, seed: u64) -> (Self, Self) {
+        self.parted(&self.first_part(share, seed))
+    }
+
+    /// The population in two parts of about this share, in both of which at least `least` people share a
+    /// row: of each profile a part has nobody or at least so many. A row that each group has often enough is
+    /// divided at random; another one goes whole into one part, with the people of all groups who have it, so
+    /// that which part it is has nothing to do with a group. The same seed draws the same people.
+    pub fn split_by_rows(&self, share: f64, seed: u64, least: u64) -> (Self, Self) {
+        let mut first = self.first_part(share, seed);
+        let mut rows: BTreeMap<Vec<u32>, Vec<usize>> = BTreeMap::new();
+        for profile in 0..self.profiles() {
+            let row = self.row(profile).iter().enumerate();
+            let describing = row.filter(|(column, _)| !self.protected.contains(column));
+            let row = describing.map(|(_, &code)| code).collect();
+            rows.entry(row).or_default().push(profile);
+        }
+        // By their first profile, because codes go by the order of rows; and then at random.
+        let mut rows: Vec<Vec<usize>> = rows.into_values().collect();
+        rows.sort_unstable();
+        let stream = Stream::new(seed).named("rows in two parts");
+        let places = (0..).zip(rows);
+        let mut rows: Vec<(u64, Vec<usize>)> = places
+            .map(|(place, row)| (stream.draw(place), row))
+            .collect();
+        rows.sort_unstable();
+        let (mut so_far, mut taken) = (0, 0);
+        for (_, row) in rows {
+            if row.iter().all(|&p| self.people[p] / 2 >= least) {
+                for profile in row {
+                    first[profile] = first[profile].clamp(least, self.people[profile] - least);
+                }
+                continue;
+            }
+            // Where what was taken stays nearest to the share.
+            let people: u64 = row.iter().map(|&profile| self.people[profile]).sum();
+            so_far += people;
+            let goes_first = (taken + people / 2) as f64 <= share * so_far as f64;
+            for profile in row {
+                first[profile] = if goes_first { self.people[profile] } else { 0 };
+            }
+            taken += if goes_first { people } else { 0 };
+        }
+        self.parted(&first)
+    }
+
+    /// How many people of each profile are drawn into the first part.
+    fn first_part(&self, share: f64, seed: u64) -> Vec<u64> {
         let stream = Stream::new(seed).named("population in two parts");
         let mut first = vec![0; self.profiles()];
         for (profiles, g) in self.profiles_by_group().iter().zip(0..) {
@@ -50,9 +97,14 @@ impl Population {
                 first[profile] = taken;
             }
         }
-        let both = self.people.iter().zip(&first);
+        first
+    }
+
+    /// Those people, and the others.
+    fn parted(&self, first: &[u64]) -> (Self, Self) {
+        let both = self.people.iter().zip(first);
         let second: Vec<u64> = both.map(|(all, first)| all - first).collect();
-        (self.with_people(&first), self.with_people(&second))
+        (self.with_people(first), self.with_people(&second))
     }
 
     /// The population with some profiles added as the model would see them if they belonged to another
@@ -239,6 +291,65 @@ mod tests {
             (kept as f64 - expected).abs() < 0.02 * expected,
             "{kept}, not {expected}"
         );
+    }
+
+    /// Rows of 3 to 9 people of one group or of both, split so that each part has 3 of a row or nobody.
+    #[test]
+    fn two_parts_share_their_rows() {
+        let mut rows: Vec<(&str, i64, i64)> = Vec::new();
+        for age in 0..40 {
+            rows.extend((age % 3 > 0).then_some(("a", age, 3 + age % 7)));
+            rows.extend((age % 3 < 2).then_some(("b", age, 3 + age % 5)));
+        }
+        let group: StringArray = rows.iter().map(|row| Some(row.0)).collect();
+        let age: Int64Array = rows.iter().map(|row| row.1).collect();
+        let count: Int64Array = rows.iter().map(|row| row.2).collect();
+        let table = RecordBatch::try_from_iter([
+            ("group", Arc::new(group) as ArrayRef),
+            ("age", Arc::new(age)),
+            ("people", Arc::new(count)),
+        ]);
+        let whole = Declaration::new()
+            .feature(Feature::binned("age", Edges::Quantiles(4)))
+            .protected(Protected::attribute("group"))
+            .weight("people")
+            .read([table.unwrap()])
+            .unwrap();
+        let all = people(&whole);
+        let age_of = |row: &[u32]| -> Vec<u32> {
+            let columns = row.iter().enumerate();
+            let age = columns.filter(|(column, _)| !whole.protected.contains(column));
+            age.map(|(_, &code)| code).collect()
+        };
+        let (mut in_first, mut divided, mut alone) = (0, 0, 0);
+        for seed in 0..50 {
+            let (first, second) = whole.split_by_rows(0.5, seed, 3);
+            let (first, second) = (people(&first), people(&second));
+            in_first += first.values().sum::<u64>();
+            let mut parts_of: BTreeMap<Vec<u32>, Vec<(bool, bool)>> = BTreeMap::new();
+            for (row, &both) in &all {
+                let of = |part: &BTreeMap<_, u64>| part.get(row).copied().unwrap_or(0);
+                let (here, there) = (of(&first), of(&second));
+                assert_eq!(here + there, both);
+                assert!(
+                    here != 1 && here != 2 && there != 1 && there != 2,
+                    "{here} and {there}"
+                );
+                let parts = parts_of.entry(age_of(&row.1)).or_default();
+                parts.push((here > 0, there > 0));
+            }
+            for parts in parts_of.values() {
+                // In which part a row is has nothing to do with a group.
+                assert!(parts.iter().all(|part| *part == parts[0]), "{parts:?}");
+                divided += u64::from(parts[0] == (true, true));
+                alone += u64::from(parts[0] != (true, true));
+            }
+            let (again, _) = whole.split_by_rows(0.5, seed, 3);
+            assert_eq!(people(&again), first);
+        }
+        assert!(divided > 0 && alone > 0, "{divided} and {alone}");
+        let share = in_first as f64 / (50 * all.values().sum::<u64>()) as f64;
+        assert!((0.48..0.52).contains(&share), "{share}");
     }
 
     #[test]

@@ -330,7 +330,7 @@ impl Evidenced<'_> {
             Ok(halved) => {
                 if halved.left_out > 0 {
                     notes.push(format!(
-                        "{} of the hold-out {} left out: counts behind them are suppressed",
+                        "{} of the hold-out {} left out: some group has nobody there among whom to test",
                         if halved.left_out == 1 {
                             "1 finding".to_owned()
                         } else {
