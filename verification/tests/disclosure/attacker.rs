@@ -1,15 +1,29 @@
 //! Somebody who has everything that was written of an audit, and wants to know of fewer than k people.
 //!
-//! A cell is a set of people of one group: those who satisfy a conjunction of items, all of them or those whom
-//! a change flips. What is known of cells is gathered from all files together; what follows from it is found
-//! by solving the equations between cells: a cell is the sum of its parts by the levels of any feature.
+//! A cell is a set of people of one group: those who satisfy a conjunction of items, all of them, those whom
+//! a change flips, or those of one part of a hold-out. What is known of cells is gathered from all files
+//! together (`reading.rs`); what follows from it is found by solving the equations between cells: a cell is
+//! the sum of its parts by the levels of any feature.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde_json::Value;
 
-/// A set of people: group, the change that flips them if any, and their items as feature and level.
-type Cell = (usize, Option<usize>, Vec<(usize, usize)>);
+/// Whom of those who satisfy the items.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Whom {
+    /// All of them.
+    Members,
+    /// Those whom a change flips.
+    Flipped(usize),
+    /// Those among whom a hold-out finds.
+    Found,
+    /// Those among whom it tests.
+    Tested,
+}
+
+/// A set of people: group, whom of it, and their items as feature and level.
+pub(crate) type Cell = (usize, Whom, Vec<(usize, usize)>);
 
 /// What is known.
 #[derive(Default)]
@@ -22,7 +36,17 @@ pub(crate) struct Attacker {
     /// By text of a subgroup, its items; by text of a change, its number.
     subgroups: HashMap<String, Vec<(usize, usize)>>,
     changes: HashMap<String, usize>,
-    names: Vec<String>,
+    /// The groups, by name.
+    pub(crate) names: Vec<String>,
+    /// What is being read.
+    form: String,
+    /// By form, how many numbers of people it told of.
+    pub(crate) told: BTreeMap<String, u64>,
+    /// How many systems of equations were solved, and how many were not set up because fewer than two of
+    /// their cells are told.
+    pub(crate) systems: (u64, u64),
+    /// Numbers and columns of which it is not said whether they are about people.
+    pub(crate) unknown: BTreeSet<String>,
     /// Sets of fewer than k people that were found.
     pub(crate) found: BTreeSet<String>,
 }
@@ -44,6 +68,7 @@ impl Attacker {
                 .collect(),
             ..Self::default()
         };
+        attacker.form("saved audit");
         let text = |feature: usize, level: usize| {
             let feature = &features[feature];
             let label = feature["levels"][level]["label"].as_str().unwrap();
@@ -51,18 +76,14 @@ impl Attacker {
         };
         let joined = |items: &[(usize, usize)]| {
             let items: Vec<String> = items.iter().map(|&(f, l)| text(f, l)).collect();
-            items.join(", ")
+            clean(&items.join(", "))
         };
         for (place, change) in audit["changes"].as_array().unwrap().iter().enumerate() {
             attacker.changes.insert(joined(&items(change)), place);
         }
         for (g, group) in groups.iter().enumerate() {
-            attacker.learn((g, None, Vec::new()), group["affected"].as_u64().unwrap());
-            attacker.difference(
-                group["people"].as_u64(),
-                group["affected"].as_u64(),
-                "accepted",
-            );
+            let affected = group["affected"].as_u64().unwrap();
+            attacker.learn((g, Whom::Members, Vec::new()), affected);
         }
         for list in ["subgroups", "without_actions"] {
             for subgroup in audit[list].as_array().unwrap() {
@@ -72,15 +93,39 @@ impl Attacker {
                     .insert(joined(&predicate), predicate.clone());
                 for g in 0..attacker.groups {
                     let members = subgroup["members"][g].as_u64().unwrap();
-                    attacker.learn((g, None, predicate.clone()), members);
+                    attacker.learn((g, Whom::Members, predicate.clone()), members);
                     if list == "subgroups" {
                         attacker.learn_flips(subgroup, &predicate, g, members);
                     }
                 }
             }
         }
-        attacker.read_numbers(saved);
+        attacker.read_json(saved);
         attacker
+    }
+
+    /// Says what is read from now on.
+    pub(crate) fn form(&mut self, name: &str) {
+        name.clone_into(&mut self.form);
+        self.told.entry(name.to_owned()).or_default();
+    }
+
+    /// The items of a subgroup, by its text; none if the text is that of no subgroup.
+    pub(crate) fn items_of(&self, text: &str) -> Option<Vec<(usize, usize)>> {
+        match text.is_empty() {
+            true => Some(Vec::new()),
+            false => self.subgroups.get(&clean(text)).cloned(),
+        }
+    }
+
+    /// The number of a change, by its text.
+    pub(crate) fn change_of(&self, text: &str) -> usize {
+        self.changes[&clean(text)]
+    }
+
+    /// How many people are known to be in a cell.
+    pub(crate) fn told(&self, cell: &Cell) -> Option<u64> {
+        self.known.get(cell).copied()
     }
 
     fn learn_flips(
@@ -94,7 +139,7 @@ impl Attacker {
         for (a, action) in subgroup["actions"].as_array().unwrap().iter().enumerate() {
             let change = action["change"].as_u64().unwrap() as usize;
             if let Some(flipped) = subgroup["flips"][a * groups + g].as_u64() {
-                self.learn((g, Some(change), predicate.to_vec()), flipped);
+                self.learn((g, Whom::Flipped(change), predicate.to_vec()), flipped);
                 self.difference(Some(members), Some(flipped), "members not flipped");
             }
         }
@@ -108,83 +153,89 @@ impl Attacker {
         }
     }
 
-    /// Every number of people that is told elsewhere in the saved audit: each is a set of people, and so is
-    /// what it leaves of a total beside it.
-    fn read_numbers(&mut self, value: &Value) {
-        match value {
-            Value::Object(fields) => {
-                if let (Some(part), Some(whole)) = (fields.get("part"), fields.get("whole")) {
-                    self.difference(part.as_u64(), Some(0), "a part");
-                    self.difference(whole.as_u64(), part.as_u64(), "the rest of a part");
-                }
-                for name in [
-                    "people", "affected", "refused", "excluded", "dropped", "left_out",
-                ] {
-                    let told = fields.get(name).and_then(Value::as_u64);
-                    self.difference(told, Some(0), name);
-                }
-                fields.values().for_each(|field| self.read_numbers(field));
-            }
-            Value::Array(values) => values.iter().for_each(|value| self.read_numbers(value)),
-            _ => {}
-        }
-    }
-
-    /// Reads the sheet of all subgroups and actions.
-    pub(crate) fn read_actions(&mut self, sheet: &str) {
-        let mut lines = sheet.lines().map(fields);
-        let header = lines.next().unwrap();
-        let place = |name: &str| header.iter().position(|column| column == name).unwrap();
-        let (subgroup, change) = (place("subgroup"), place("change"));
-        for line in lines {
-            let items = self.subgroups[&line[subgroup]].clone();
-            let change = self.changes[&line[change]];
-            for g in 0..self.groups {
-                let name = self.names[g].clone();
-                for (column, change) in [("members", None), ("flips", Some(change))] {
-                    let cell = &line[place(&format!("{column} {name}"))];
-                    if let Ok(people) = cell.parse() {
-                        self.learn((g, change, items.clone()), people);
-                    }
-                }
-            }
-        }
-    }
-
-    /// Reads a text: wherever it says `78 of 6,612`, those 78 and the others are sets of people.
-    pub(crate) fn read_text(&mut self, text: &str) {
-        let words: Vec<&str> = text.split_whitespace().collect();
-        let number = |word: &str| -> Option<u64> {
-            let digits = word.trim_matches(|c: char| !c.is_ascii_digit());
-            digits.replace(',', "").parse().ok()
-        };
-        for window in words.windows(3) {
-            if window[0].starts_with('(') && window[1] == "of" && window[2].contains(')') {
-                let (part, whole) = (number(window[0]), number(window[2]));
-                self.difference(part, Some(0), "told in words");
-                self.difference(whole, part, "the rest of what is told in words");
-            }
-        }
-    }
-
-    fn learn(&mut self, cell: Cell, people: u64) {
+    /// Learns how many people are in a cell. All forms must tell the same.
+    pub(crate) fn learn(&mut self, cell: Cell, people: u64) {
+        self.count();
         if (1..self.k).contains(&people) {
             self.found.insert(format!("{cell:?} told: {people}"));
         }
-        self.known.insert(cell, people);
+        if let Some(before) = self.known.insert(cell, people) {
+            assert_eq!(before, people, "{} tells otherwise", self.form);
+        }
     }
 
-    fn difference(&mut self, whole: Option<u64>, part: Option<u64>, what: &str) {
+    /// Learns of some people and of a part of them.
+    pub(crate) fn difference(&mut self, whole: Option<u64>, part: Option<u64>, what: &str) {
         if let (Some(whole), Some(part)) = (whole, part) {
+            self.count();
             let rest = whole.abs_diff(part);
             if (1..self.k).contains(&rest) {
-                self.found.insert(format!("{what}: {whole} - {part}"));
+                let form = &self.form;
+                self.found
+                    .insert(format!("{form}: {what}: {whole} - {part}"));
+            }
+        }
+    }
+
+    fn count(&mut self) {
+        match self.told.get_mut(&self.form) {
+            Some(told) => *told += 1,
+            None => drop(self.told.insert(self.form.clone(), 1)),
+        }
+    }
+
+    /// Looks at who satisfies some items of a cell and none of its others, by inclusion and exclusion, and at
+    /// who of them is not flipped, or in the other part of a hold-out.
+    pub(crate) fn exclude(&mut self) {
+        self.form("exclusion");
+        let cells: Vec<Cell> = self.known.keys().cloned().collect();
+        for (g, whom, items) in cells {
+            let all = 1_usize << items.len();
+            let subset = |mask: usize| -> Vec<(usize, usize)> {
+                let chosen = (0..items.len()).filter(|place| mask >> place & 1 == 1);
+                chosen.map(|place| items[place]).collect()
+            };
+            let told = |whom: Whom| -> Vec<Option<i64>> {
+                let cell = |mask| self.told(&(g, whom, subset(mask)));
+                (0..all).map(|mask| Some(cell(mask)? as i64)).collect()
+            };
+            let own = told(whom);
+            let members = (whom != Whom::Members).then(|| told(Whom::Members));
+            let mut seen = Vec::new();
+            for kept in 0..all - 1 {
+                let others = (all - 1) & !kept;
+                let without = |told: &[Option<i64>]| -> Option<i64> {
+                    // Every subset of the other items, none of them included.
+                    let (mut sum, mut some) = (0, others);
+                    loop {
+                        let sign = if some.count_ones() % 2 == 0 { 1 } else { -1 };
+                        sum += sign * told[kept | some]?;
+                        if some == 0 {
+                            return Some(sum);
+                        }
+                        some = (some - 1) & others;
+                    }
+                };
+                let own_without = without(&own);
+                seen.extend(own_without);
+                // Those of the kept items who miss any of the others, and not all of them.
+                seen.extend(own[kept].zip(own[all - 1]).map(|(a, b)| a - b));
+                if let Some(members) = &members {
+                    let members = without(members);
+                    seen.extend(members.zip(own_without).map(|(all, own)| all - own));
+                }
+            }
+            for people in seen {
+                assert!(people >= 0, "{whom:?} of {items:?}: {people}");
+                let what = format!("{whom:?} of group {g}, {items:?} but some");
+                self.difference(Some(people as u64), Some(0), &what);
             }
         }
     }
 
     /// Solves equations one by one until nothing more follows, and looks at what is left of each.
     pub(crate) fn subtract(&mut self) {
+        self.form("subtraction");
         loop {
             // Of nobody nothing more follows.
             let somebody = self.known.iter().filter(|(_, people)| **people > 0);
@@ -233,16 +284,29 @@ impl Attacker {
         }
     }
 
-    /// Solves all equations between cells of a few features together.
-    pub(crate) fn solve(&mut self, features: &[usize]) {
-        let mut changes: BTreeSet<Option<usize>> = [None].into();
-        if self.known.len() < 20_000 {
-            changes.extend(self.known.keys().map(|cell| cell.1));
+    /// Solves all equations between cells of so many features together, for every choice of them.
+    ///
+    /// A system is set up if at least two of its cells are told. Otherwise no equation has two numbers in it,
+    /// and what follows from one has been seen by [`Self::subtract`].
+    pub(crate) fn solve(&mut self, together: usize) {
+        self.form("equations");
+        let mut told: HashMap<(usize, Whom), Vec<u64>> = HashMap::new();
+        for (g, whom, items) in self.known.keys() {
+            let features = items.iter().map(|&(feature, _)| 1 << feature);
+            told.entry((*g, *whom)).or_default().push(features.sum());
         }
-        for g in 0..self.groups {
-            for &change in &changes {
-                let system = self.system(g, change, features);
-                for (cell, people) in system {
+        let mut told: Vec<_> = told.into_iter().collect();
+        told.sort_unstable();
+        for features in choices(self.levels.len(), together) {
+            let among: u64 = features.iter().map(|&feature| 1 << feature).sum();
+            for ((g, whom), cells) in &told {
+                let here = cells.iter().filter(|&&cell| cell & !among == 0);
+                if here.take(2).count() < 2 {
+                    self.systems.1 += 1;
+                    continue;
+                }
+                self.systems.0 += 1;
+                for (cell, people) in self.system(*g, *whom, &features) {
                     self.learn(cell, people);
                 }
             }
@@ -250,17 +314,18 @@ impl Attacker {
     }
 
     /// The cells that follow from the equations over these features.
-    fn system(&self, g: usize, change: Option<usize>, features: &[usize]) -> Vec<(Cell, u64)> {
-        let mut cells: Vec<Cell> = vec![(g, change, Vec::new())];
+    fn system(&self, g: usize, whom: Whom, features: &[usize]) -> Vec<(Cell, u64)> {
+        let mut cells: Vec<Cell> = vec![(g, whom, Vec::new())];
         for &feature in features {
             for cell in cells.clone() {
                 cells.extend((0..self.levels[feature]).map(|level| with(&cell, feature, level)));
             }
         }
-        let hidden: Vec<&Cell> = cells
+        let told: HashMap<&Cell, u64> = cells
             .iter()
-            .filter(|c| !self.known.contains_key(*c))
+            .filter_map(|cell| Some((cell, self.told_or_nobody(cell)?)))
             .collect();
+        let hidden: Vec<&Cell> = cells.iter().filter(|c| !told.contains_key(*c)).collect();
         let places: HashMap<&Cell, usize> =
             hidden.iter().enumerate().map(|(i, &c)| (c, i)).collect();
         let mut rows = Vec::new();
@@ -270,9 +335,9 @@ impl Attacker {
                     continue;
                 }
                 let mut row = Row::default();
-                row.add(cell, 1, &places, &self.known);
+                row.add(cell, 1, &places, &told);
                 for level in 0..self.levels[feature] {
-                    row.add(&with(cell, feature, level), PRIME - 1, &places, &self.known);
+                    row.add(&with(cell, feature, level), PRIME - 1, &places, &told);
                 }
                 rows.push(row);
             }
@@ -280,8 +345,26 @@ impl Attacker {
         let solved = eliminate(rows);
         solved
             .into_iter()
-            .map(|(place, people)| (hidden[place].clone(), people))
+            .map(|(place, people)| {
+                assert!(people < 1 << 40, "the files contradict each other");
+                (hidden[place].clone(), people)
+            })
             .collect()
+    }
+
+    /// How many people are in a cell, if that is told, or if nobody is in one that it is part of.
+    fn told_or_nobody(&self, cell: &Cell) -> Option<u64> {
+        let (g, whom, items) = cell;
+        if let Some(&told) = self.known.get(cell) {
+            return Some(told);
+        }
+        let nobody = (0..1_usize << items.len()).any(|mask| {
+            let some = (0..items.len()).filter(|place| mask >> place & 1 == 1);
+            let some: Vec<_> = some.map(|place| items[place]).collect();
+            let whole = |whom| self.known.get(&(*g, whom, some.clone())) == Some(&0);
+            whole(*whom) || whole(Whom::Members)
+        });
+        nobody.then_some(0)
     }
 }
 
@@ -301,13 +384,13 @@ impl Row {
         cell: &Cell,
         factor: u64,
         places: &HashMap<&Cell, usize>,
-        known: &HashMap<Cell, u64>,
+        told: &HashMap<&Cell, u64>,
     ) {
         match places.get(cell) {
             Some(&place) => {
                 self.coefficients.insert(place, factor);
             }
-            None => self.number = (self.number + times(factor, known[cell])) % PRIME,
+            None => self.number = (self.number + times(factor, told[cell])) % PRIME,
         }
     }
 
@@ -383,6 +466,25 @@ fn eliminate(rows: Vec<Row>) -> Vec<(usize, u64)> {
         .collect()
 }
 
+/// Every choice of so many of some features.
+fn choices(features: usize, together: usize) -> Vec<Vec<usize>> {
+    let mut choices = vec![Vec::new()];
+    for _ in 0..together {
+        let longer = choices.iter().flat_map(|choice: &Vec<usize>| {
+            let next = choice.last().map_or(0, |&last| last + 1);
+            (next..features).map(|feature| [&choice[..], &[feature]].concat())
+        });
+        choices = longer.collect();
+    }
+    choices
+}
+
+/// A text with single blanks: labels may begin or end with one.
+fn clean(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    words.join(" ").replace(" ,", ",")
+}
+
 /// The part of a cell with one more item.
 fn with(cell: &Cell, feature: usize, level: usize) -> Cell {
     let mut part = cell.clone();
@@ -401,7 +503,7 @@ fn items(value: &Value) -> Vec<(usize, usize)> {
 }
 
 /// The fields of a line of CSV.
-fn fields(line: &str) -> Vec<String> {
+pub(crate) fn fields(line: &str) -> Vec<String> {
     let (mut fields, mut quoted) = (vec![String::new()], false);
     for c in line.chars() {
         match c {
