@@ -1,16 +1,16 @@
 //! What nobody is to see of a text that is shown: a message, a record, a report.
 //!
 //! A secret is known by where it stands: in front of the host of a URL or among its parameters, or after a
-//! name such as `password`, with `=`, `:` or a quotation mark in between. Rather too much is hidden
-//! than too little: whoever needs the text as it was has it.
+//! name such as `password`, with `=`, `:` or a quotation mark in between, or a blank if the name is an option of a
+//! command (`--token x`). Rather too much is hidden than too little: whoever needs the text as it was has it.
 
 use std::ops::Range;
 
 /// What stands in the place of a secret.
-const HIDDEN: &str = "***";
+pub const HIDDEN: &str = "***";
 
 /// Parts of the names of secrets.
-const NAMES: [&str; 10] = [
+const NAMES: [&str; 11] = [
     "passw",
     "passphrase",
     "passcode",
@@ -21,35 +21,96 @@ const NAMES: [&str; 10] = [
     "credential",
     "signature",
     "authorization",
+    "bearer",
+];
+
+/// Words with such a part that are no names of secrets.
+const OTHERS: [&str; 9] = [
+    "tokeniz",
+    "tokenis",
+    "max-token",
+    "max_token",
+    "keyword",
+    "keyboard",
+    "monkey",
+    "turkey",
+    "secretar",
 ];
 
 /// Ends of such names, which are parts of many other words.
-const ENDS: [&str; 2] = ["pass", "sig"];
+const ENDS: [&str; 3] = ["pass", "sig", "auth"];
+
+/// Ends of names that say where a secret, or a key of a table, is to be found.
+const PLACES: [&str; 6] = ["file", "path", "folder", "dir", "column", "columns"];
 
 /// Whether a thing of this name is a secret.
 pub fn is_name(name: &str) -> bool {
-    let name = name.to_lowercase();
-    let last = name.rsplit(|c: char| !c.is_alphanumeric()).next();
-    NAMES.iter().any(|part| name.contains(part))
-        || ENDS.iter().any(|&end| last == Some(end))
-        || name.ends_with("pass")
+    let mut name = name.to_lowercase();
+    for other in OTHERS {
+        name = name.replace(other, "");
+    }
+    let mut words = name.rsplit(|c: char| !c.is_alphanumeric());
+    let last = words.next().unwrap_or_default();
+    let says_where = words.next().is_some() && PLACES.contains(&last);
+    let is_one = NAMES.iter().any(|part| name.contains(part))
+        || ENDS.contains(&last)
+        || name.ends_with("pass");
+    is_one && !says_where
 }
 
 /// A text without what may be secret in it.
 pub fn hidden(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    let mut at = 0;
-    for secret in places(text) {
-        shown += &text[at..secret.start];
-        shown += HIDDEN;
-        at = secret.end;
-    }
-    shown + &text[at..]
+    without_places(text, places(text))
+}
+
+/// A text without what may be secret in the URLs in it. Names say nothing here: for text in which `key: value` is
+/// no secret, such as messages and paths.
+pub fn hidden_in_urls(text: &str) -> String {
+    without_places(text, apart(in_urls(text)))
 }
 
 /// What is hidden of a text.
 pub fn secrets(text: &str) -> Vec<&str> {
     places(text).into_iter().map(|at| &text[at]).collect()
+}
+
+/// The words of a command without what may be secret in them: of each word what [`hidden`] hides, all that follows
+/// the name of a secret and `=`, and the whole word after an option of such a name.
+pub fn hidden_words(words: &[String]) -> Vec<String> {
+    let places = in_words(words).into_iter();
+    let both = words.iter().zip(places);
+    both.map(|(word, places)| without_places(word, places))
+        .collect()
+}
+
+/// What is hidden of the words of a command.
+pub fn secrets_of_words(words: &[String]) -> Vec<&str> {
+    let places = in_words(words).into_iter();
+    let both = words.iter().zip(places);
+    both.flat_map(|(word, places)| places.into_iter().map(|at| &word[at]))
+        .collect()
+}
+
+/// A text of somebody else's without secrets that are known.
+pub fn without(text: &str, secrets: &[impl AsRef<str>]) -> String {
+    let mut secrets: Vec<&str> = secrets.iter().map(AsRef::as_ref).collect();
+    secrets.retain(|secret| !secret.is_empty());
+    // The longest first: a shorter one may be a part of it.
+    secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+    let hide = |text: String, secret: &str| text.replace(secret, HIDDEN);
+    secrets.into_iter().fold(text.to_owned(), hide)
+}
+
+/// A text with something else in these places, which are in order and apart.
+fn without_places(text: &str, places: Vec<Range<usize>>) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let mut at = 0;
+    for secret in places {
+        shown += &text[at..secret.start];
+        shown += HIDDEN;
+        at = secret.end;
+    }
+    shown + &text[at..]
 }
 
 /// The parts of a URL, as they are written.
@@ -111,6 +172,11 @@ fn split_parameters(text: &str, is_web: bool) -> (&str, Option<&str>) {
 fn places(text: &str) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = in_urls(text);
     found.extend(after_names(text));
+    apart(found)
+}
+
+/// The same places in order and apart.
+fn apart(mut found: Vec<Range<usize>>) -> Vec<Range<usize>> {
     found.retain(|place| !place.is_empty());
     found.sort_by_key(|place| place.start);
     let mut apart: Vec<Range<usize>> = Vec::with_capacity(found.len());
@@ -121,6 +187,28 @@ fn places(text: &str) -> Vec<Range<usize>> {
         }
     }
     apart
+}
+
+/// Where secrets are in the words of a command.
+fn in_words(words: &[String]) -> Vec<Vec<Range<usize>>> {
+    let is_plain = |name: &str| !name.is_empty() && name.chars().all(of_a_name);
+    let mut is_awaited = false;
+    let mut found = Vec::with_capacity(words.len());
+    for word in words {
+        // What follows may be another option: then the first was a switch.
+        let is_value = std::mem::take(&mut is_awaited) && !word.starts_with("--");
+        let value = match word.split_once('=') {
+            _ if is_value => Some(0..word.len()),
+            Some((name, _)) if is_plain(name) && is_name(name) => Some(name.len() + 1..word.len()),
+            None => {
+                is_awaited = word.starts_with('-') && is_plain(word) && is_name(word);
+                None
+            }
+            Some(_) => None,
+        };
+        found.push(value.map_or_else(|| places(word), |value| apart(vec![value])));
+    }
+    found
 }
 
 /// What stands in front of hosts, among parameters, and in the place of a port without being a number.
@@ -142,7 +230,9 @@ fn in_urls(text: &str) -> Vec<Range<usize>> {
         // A password that was not escaped may hold what ends a host.
         let port = parts.host.rsplit_once(':').map(|(_, port)| port);
         let is_odd = port.is_some_and(|port| {
-            !port.ends_with(']') && !port.bytes().all(|byte| byte.is_ascii_digit())
+            // `http://host:port/` stands in messages that say what can be written.
+            let is_any = port.eq_ignore_ascii_case("port");
+            !is_any && !port.ends_with(']') && !port.bytes().all(|byte| byte.is_ascii_digit())
         });
         match (parts.user, is_odd.then(|| rest.rsplit_once('@')), port) {
             (Some(user), None, _) => found.push(place(user)),
@@ -156,10 +246,19 @@ fn in_urls(text: &str) -> Vec<Range<usize>> {
 
 /// Where a URL ends that begins a text: at a blank or a quotation mark; if one opened it, at the same.
 fn end_of_url(text: &str, before: Option<char>) -> usize {
-    match before.filter(|&c| is_quote(c)) {
-        Some(quote) => end_of_quoted(text, quote),
-        None => end_of_word(text),
+    match before {
+        Some(quote) if is_quote(quote) => end_of_quoted(text, quote),
+        // As messages quote: the last one of the word.
+        Some('`') => {
+            let end = end_of_word(text);
+            text[..end].rfind('`').unwrap_or(end)
+        }
+        _ => end_of_word(text),
     }
+}
+
+fn of_a_name(c: char) -> bool {
+    c.is_alphanumeric() || "_-.".contains(c)
 }
 
 fn is_quote(c: char) -> bool {
@@ -198,7 +297,6 @@ fn end_of_word(text: &str) -> usize {
 
 /// The values that follow the names of secrets.
 fn after_names(text: &str) -> Vec<Range<usize>> {
-    let of_a_name = |c: char| c.is_alphanumeric() || "_-.".contains(c);
     let mut found = Vec::new();
     let mut at = 0;
     while let Some(begin) = text[at..].find(of_a_name).map(|begin| at + begin) {
@@ -206,7 +304,7 @@ fn after_names(text: &str) -> Vec<Range<usize>> {
         let end = begin + rest.find(|c: char| !of_a_name(c)).unwrap_or(rest.len());
         at = end;
         let name = &text[begin..end];
-        if let (true, Some(value)) = (is_name(name), value_after(text, end))
+        if let (true, Some(value)) = (is_name(name), value_after(text, begin, end))
             && !is_the_same_column(name, &text[value.clone()])
         {
             found.push(value);
@@ -215,23 +313,36 @@ fn after_names(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// The value that follows a name: after a sign, or a quoted one at once.
-fn value_after(text: &str, end: usize) -> Option<Range<usize>> {
-    let rest = &text[end..];
+/// The value that follows a name: after a sign, a quoted one at once, or any after an option.
+fn value_after(text: &str, begin: usize, end: usize) -> Option<Range<usize>> {
+    let (name, rest) = (&text[begin..end], &text[end..]);
+    let before = text[..begin].chars().next_back();
+    let is_option =
+        name.starts_with('-') && before.is_none_or(|c| c.is_whitespace() || is_quote(c));
     // The name may be quoted, once or, within a quoted text, twice.
     let unquoted = rest.trim_start_matches(is_quote).trim_start();
     let is_named = |sign: &&&str| unquoted.starts_with(**sign) && !unquoted.starts_with("::");
     let signs = ["==", "=>", ":=", "=", ":"];
-    let value = match signs.iter().find(is_named) {
+    let sign = signs.iter().find(is_named);
+    let value = match sign {
         Some(sign) => unquoted[sign.len()..].trim_start(),
         None => {
             let value = rest.trim_start();
-            let follows = value.len() < rest.len() && value.starts_with(is_quote);
-            follows.then_some(value)?
+            let is_value = match is_option {
+                true => !value.is_empty() && !value.starts_with("--"),
+                // A name with a point may be that of a file.
+                false => value.starts_with(is_quote) && !name.contains('.'),
+            };
+            (value.len() < rest.len() && is_value).then_some(value)?
         }
     };
     let start = text.len() - value.len();
-    Some(shifted(value_of(value), start))
+    let value = match before.filter(|&c| is_option && sign.is_some() && is_quote(c)) {
+        // Option and value are quoted together.
+        Some(quote) if !value.starts_with(is_quote) => 0..end_of_quoted(value, quote),
+        _ => value_of(value),
+    };
+    Some(shifted(value, start))
 }
 
 fn shifted(range: Range<usize>, by: usize) -> Range<usize> {
@@ -345,6 +456,10 @@ mod tests {
             ),
             ("password='hush", "password='***"),
             ("password=''", "password=''"),
+            ("m.py --token hush -v", "m.py --token *** -v"),
+            ("m.py -api-key 'hu sh'", "m.py -api-key '***'"),
+            ("sh -c '--token=hu sh' x", "sh -c '--token=***' x"),
+            ("at `http://h/a?hush` and", "at `http://h/a?***` and"),
         ] {
             assert_eq!(hidden(text), shown);
         }
@@ -359,6 +474,9 @@ mod tests {
             "SELECT * FROM t WHERE design = 'x' AND passenger = 3 AND é = '🙂'",
             "FROM 'lake/*.parquet' WHERE year = 2018",
             "https://host/a@2x.png and C:\\a://",
+            "python predict.py model.pkl --max-tokens 5 --tokenizer bert --key-column id",
+            "python key.py 'a b' --use-key --verbose keys/secret.json",
+            "write http://host:port/invocations",
             "",
         ] {
             assert_eq!(hidden(text), text);
@@ -366,9 +484,59 @@ mod tests {
     }
 
     #[test]
+    fn words_of_a_command_are_hidden_whole() {
+        let words = |text: &[&str]| text.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
+        for (command, shown, secrets) in [
+            (
+                &["m.py", "--token=hu sh", "--key", "hu'sh", "-v"][..],
+                &["m.py", "--token=***", "--key", "***", "-v"][..],
+                &["hu sh", "hu'sh"][..],
+            ),
+            (
+                &["env", "API_TOKEN=hu sh", "m", "--password", "-hush"],
+                &["env", "API_TOKEN=***", "m", "--password", "***"],
+                &["hu sh", "-hush"],
+            ),
+            (
+                &[
+                    "curl",
+                    "-H",
+                    "Authorization: Bearer hush",
+                    "http://me:hush@h/a?hush",
+                ],
+                &["curl", "-H", "Authorization: ***", "http://***@h/a?***"],
+                &["Bearer hush", "me:hush", "hush"],
+            ),
+            (
+                &["sh", "-c", "m.py --secret hush --fast"],
+                &["sh", "-c", "m.py --secret *** --fast"],
+                &["hush"],
+            ),
+            (
+                &["m.py", "--use-key", "--fast", "-p", "8", "--token", ""],
+                &["m.py", "--use-key", "--fast", "-p", "8", "--token", ""],
+                &[],
+            ),
+        ] {
+            assert_eq!(hidden_words(&words(command)), words(shown));
+            assert_eq!(secrets_of_words(&words(command)), secrets);
+        }
+        assert_eq!(without("a hush, hu", &["hu", "", "hush"]), "a ***, ***");
+    }
+
+    #[test]
+    fn names_say_nothing_outside_urls() {
+        let text = "KeyError: 'job' at postgresql://me:hush@h/d";
+        let shown = "KeyError: 'job' at postgresql://***@h/d";
+        assert_eq!(hidden_in_urls(text), shown);
+        assert_eq!(hidden_in_urls(shown), shown);
+    }
+
+    #[test]
     fn any_text_can_be_looked_through() {
         let pieces = [
-            "key", "=", "'", "\"", "\\", "é", " ", "://", "@", "?", "$$", ":", "E'", "a",
+            "key", "=", "'", "\"", "\\", "é", " ", "://", "@", "?", "$$", ":", "E'", "a", "--",
+            " ", "`",
         ];
         let mut number: u64 = 7;
         for _ in 0..20_000 {

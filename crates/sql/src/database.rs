@@ -133,14 +133,7 @@ impl Database {
         secrets.extend_from_slice(asked);
         let meant: Vec<String> = secrets.iter().map(|secret| decoded(secret)).collect();
         secrets.extend(meant);
-        secrets.retain(|secret| !secret.is_empty());
-        // The longest first: a shorter one may be a part of it.
-        secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
-        let mut why = why.to_owned();
-        for known in secrets {
-            why = why.replace(&known, "***");
-        }
-        let why = secret::hidden(&why);
+        let why = secret::hidden(&secret::without(why, &secrets));
         let why = why.split_whitespace().collect::<Vec<_>>().join(" ");
         SqlError::Refused {
             database: self.to_string(),
