@@ -6,7 +6,7 @@
 use std::fmt;
 use std::path::Path;
 
-use facts_guard::secret::Url;
+use facts_guard::secret::{self, Url};
 
 use crate::error::InputError;
 
@@ -141,9 +141,18 @@ pub fn is_address(path: &Path) -> bool {
     Address::of(path).is_some()
 }
 
-/// A path as it may be shown: an address without passwords and signatures.
+/// A path as it may be shown: an address without passwords and signatures. What is neither the address of an object
+/// nor a path, such as that of a database, is shown without them too.
 pub fn shown(path: &Path) -> String {
-    Address::of(path).map_or_else(|| path.display().to_string(), |address| address.to_string())
+    if let Some(address) = Address::of(path) {
+        return address.to_string();
+    }
+    let text = path.display().to_string();
+    // `host=h password=x` has a blank in it; in a path, `key=3` is a part of a table.
+    match text.contains(' ') && !text.contains(['/', '\\']) {
+        true => secret::hidden(&text),
+        false => secret::hidden_in_urls(&text),
+    }
 }
 
 #[cfg(test)]
@@ -161,6 +170,8 @@ mod tests {
             "s3/people.csv",
             "data:1.csv",
             "ftp://a/b",
+            "lake/key=3/part-0.parquet",
+            "my people.csv",
             "-",
         ] {
             assert!(!is_address(Path::new(path)), "{path}");
@@ -186,6 +197,17 @@ mod tests {
                 format!("{:?}", address(text)),
                 format!("Address({expected})")
             );
+        }
+    }
+
+    #[test]
+    fn what_is_no_address_of_an_object_is_shown_without_secrets_too() {
+        for (text, expected) in [
+            ("postgresql://me:hush@h/x", "postgresql://***@h/x"),
+            ("ftp://me:hush@h/a.csv", "ftp://***@h/a.csv"),
+            ("host=h password=hush", "host=h password=***"),
+        ] {
+            assert_eq!(shown(Path::new(text)), expected);
         }
     }
 

@@ -257,7 +257,7 @@ fn leads_back(path: &Path, folder: &Path) -> bool {
 fn expand(pattern: &Path, found: &mut Vec<Part>) -> Result<(), InputError> {
     let text = pattern.to_string_lossy();
     let bad = |why: String| InputError::BadGlob {
-        pattern: text.clone().into_owned(),
+        pattern: shown(pattern),
         why,
     };
     // Folders in front of the first wildcard say nothing about the rows.

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch};
 use facts_engine::flips::ModelError;
+use facts_guard::secret;
 
 use crate::answer;
 use crate::cells;
@@ -15,6 +16,16 @@ use crate::open::OpenOptions;
 
 /// How long a part may take, unless said otherwise.
 const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// A shorter secret hides nothing, and may be part of any word.
+const SHORTEST_SECRET: usize = 4;
+
+/// What a model in another process said, without secrets that it was given.
+pub(crate) fn without<'s>(said: &str, given: impl IntoIterator<Item = &'s str>) -> String {
+    let given = given.into_iter();
+    let given: Vec<&str> = given.filter(|s| s.len() >= SHORTEST_SECRET).collect();
+    secret::hidden_in_urls(&secret::without(said, &given))
+}
 
 /// How a model in another process is asked.
 pub(crate) struct Asking {

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use facts_guard::secret;
 use thiserror::Error;
 
 /// Why a model cannot be opened.
@@ -10,7 +11,7 @@ pub enum OpenError {
     /// A string that names no model.
     #[error("`{spec}` is no model that can be opened; write one of: {}", usages.join(", "))]
     UnknownFormat {
-        /// What was given.
+        /// What was given, without what may be secret.
         spec: String,
         /// What can be given.
         usages: Vec<String>,
@@ -42,7 +43,7 @@ impl OpenError {
     /// A file that cannot be read.
     pub(crate) fn file(path: &Path, source: std::io::Error) -> Self {
         Self::File {
-            path: path.display().to_string(),
+            path: secret::hidden_in_urls(&path.display().to_string()),
             source,
         }
     }

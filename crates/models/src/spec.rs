@@ -7,7 +7,8 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::str::FromStr;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use facts_guard::secret;
+use serde::{Deserialize, Deserializer};
 use twox_hash::XxHash3_128;
 
 use crate::error::OpenError;
@@ -17,8 +18,9 @@ use crate::open::{FORMATS, Format, OpenOptions, Opened};
 /// The word for a model that is fitted on the table that is audited.
 const TRAIN: &str = "train";
 
-/// Which model is audited, as one string says it. Written out, it is the same string again.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Which model is audited, as one string says it. It is shown without what may be secret in a command or an address;
+/// [`as_written`](Self::as_written) is the same string again.
+#[derive(Clone, PartialEq, Eq)]
 pub enum ModelSpec {
     /// `train`: one that is fitted on the table.
     Train,
@@ -77,6 +79,15 @@ impl ModelSpec {
         }
     }
 
+    /// As it was written, secrets included.
+    pub fn as_written(&self) -> String {
+        match self {
+            Self::Train => TRAIN.to_owned(),
+            Self::Format { format, rest } => format!("{}:{rest}", format.prefix),
+            Self::File(path) => path.clone(),
+        }
+    }
+
     /// Opens the model. One that is to be fitted cannot be opened.
     pub fn open(&self, options: &OpenOptions) -> Result<Opened, OpenError> {
         match self {
@@ -91,13 +102,13 @@ impl ModelSpec {
     /// A text that stands for the model: how it is opened, and a hash of each file that it names
     /// (the model's own, or a program's script and what the script is given).
     ///
-    /// What it cannot see, the user must: a program's imported modules, and what is served behind an
-    /// address. When those change, another file is needed for the answers.
+    /// What it cannot see, the user must: a program's imported modules, what is served behind an
+    /// address, and what is not shown of the string. When those change, another file is needed for the answers.
     pub fn fingerprint(&self, options: &OpenOptions) -> Result<String, OpenError> {
-        let spec = self.to_string();
+        let spec = self.as_written();
         let rest = self.rest().unwrap_or_default();
         let words = exec::words(rest).unwrap_or_default();
-        let mut parts = vec![spec.trim().to_owned()];
+        let mut parts = vec![self.to_string().trim().to_owned()];
         if let Some(threshold) = options.threshold {
             parts.push(format!("threshold {threshold:?}"));
         }
@@ -115,6 +126,7 @@ impl ModelSpec {
             let path = Path::new(&name);
             if path.is_file() && hashed.insert(name.clone()) {
                 let hash = hash_of(path).map_err(|error| OpenError::file(path, error))?;
+                let name = secret::hidden_in_urls(&name);
                 parts.push(format!("{name} {hash:032x}"));
             }
         }
@@ -167,7 +179,7 @@ fn read_start(path: &Path) -> std::io::Result<Vec<u8>> {
 fn unknown(spec: &str) -> OpenError {
     let formats = FORMATS.iter().map(Format::example);
     OpenError::UnknownFormat {
-        spec: spec.to_owned(),
+        spec: secret::hidden(spec),
         usages: formats.chain([TRAIN.to_owned()]).collect(),
     }
 }
@@ -194,19 +206,21 @@ impl FromStr for ModelSpec {
     }
 }
 
+/// Without what may be secret.
 impl fmt::Display for ModelSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Train => f.write_str(TRAIN),
-            Self::Format { format, rest } => write!(f, "{}:{rest}", format.prefix),
-            Self::File(path) => f.write_str(path),
+            Self::Format { format, rest } if [exec::FORMAT, exec::CSV_FORMAT].contains(format) => {
+                write!(f, "{}:{}", format.prefix, exec::shown(rest))
+            }
+            other => f.write_str(&secret::hidden_in_urls(&other.as_written())),
         }
     }
 }
 
-impl Serialize for ModelSpec {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+impl fmt::Debug for ModelSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ModelSpec({self})")
     }
 }
 
@@ -274,12 +288,49 @@ mod tests {
     }
 
     #[test]
+    fn secrets_are_not_shown() {
+        for (spec, shown) in [
+            (
+                "exec:python m.py --token=hush  'a b'",
+                "exec:python m.py --token=*** 'a b'",
+            ),
+            (
+                "exec-csv:env KEY='hu sh' m --password hush -p 8",
+                "exec-csv:env KEY=*** m --password *** -p 8",
+            ),
+            ("exec:m --token 'hush", "exec:m --token '***"),
+            (
+                "http://me:hush@h/invocations?sig=hush",
+                "http://***@h/invocations?***",
+            ),
+            ("onnx:s3://me:hush@h/m.onnx", "onnx:s3://***@h/m.onnx"),
+        ] {
+            let read: ModelSpec = spec.parse().unwrap();
+            assert_eq!(read.to_string(), shown);
+            assert_eq!(format!("{read:?}"), format!("ModelSpec({shown})"));
+            assert_eq!(read.as_written(), spec);
+            let kept = read.fingerprint(&OpenOptions::default()).unwrap();
+            assert!(!kept.contains("hush"), "{kept}");
+        }
+        for spec in [
+            "exec:python predict.py model.pkl",
+            "exec:python  a.py -p 8 --tokenizer=bert --keyword x",
+            "lake/key=3/model.json",
+            "http://h:80/invocations",
+        ] {
+            assert_eq!(spec.parse::<ModelSpec>().unwrap().to_string(), spec);
+        }
+        let error = "exc:m --token=hush".parse::<ModelSpec>().unwrap_err();
+        assert!(!error.to_string().contains("hush"), "{error}");
+    }
+
+    #[test]
     fn files_in_a_folder_are_found_from_there() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("model.json"), "{}").unwrap();
         let beside = |spec: &str| {
             let spec: ModelSpec = spec.parse().unwrap();
-            spec.beside(folder.path()).to_string()
+            spec.beside(folder.path()).as_written()
         };
         let path = folder.path().join("model.json").display().to_string();
         assert_eq!(beside("model.json"), path);
@@ -291,7 +342,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_printed_is_read_back(
+        fn what_is_written_is_read_back(
             prefix in prop::sample::select(
                 FORMATS.iter().map(|f| f.prefix).chain(["", "C", "./a"]).collect::<Vec<_>>()
             ),
@@ -299,9 +350,8 @@ mod tests {
         ) {
             let spec = if prefix.is_empty() { rest } else { format!("{prefix}:{rest}") };
             if let Ok(read) = spec.parse::<ModelSpec>() {
-                prop_assert_eq!(read.to_string(), spec.clone());
-                let json = serde_json::to_string(&read).unwrap();
-                prop_assert_eq!(&json, &serde_json::to_string(&spec).unwrap());
+                prop_assert_eq!(read.as_written(), spec.clone());
+                let json = serde_json::to_string(&spec).unwrap();
                 prop_assert_eq!(serde_json::from_str::<ModelSpec>(&json).unwrap(), read);
             } else {
                 prop_assert!(prefix.is_empty(), "{} names a format or a path", spec);

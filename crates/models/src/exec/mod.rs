@@ -19,13 +19,14 @@ use std::sync::{Mutex, PoisonError};
 
 use arrow_array::{ArrayRef, RecordBatch};
 use facts_engine::flips::{Model, ModelError};
+use facts_guard::secret;
 
 pub use self::wire::Wire;
 pub(crate) use self::words::split as words;
 pub use self::worker::stop_programs;
 use self::worker::{Failure, Worker};
 use crate::answer;
-use crate::asking::Asking;
+use crate::asking::{self, Asking};
 use crate::error::OpenError;
 use crate::open::{Format, OpenOptions, Opened};
 
@@ -53,7 +54,10 @@ const WORKERS: usize = 4;
 
 /// A program that answers batches of rows.
 pub struct ExecModel {
+    /// What is run, secrets included.
     command: Vec<String>,
+    /// The command as it may be shown.
+    shown: String,
     wire: Wire,
     /// There are no more processes than workers.
     asking: Asking,
@@ -72,7 +76,7 @@ impl ExecModel {
         let unavailable = |why: String| {
             OpenError::Unavailable(format!(
                 "the command `{}` cannot be run: {why}",
-                command.trim()
+                shown(command.trim())
             ))
         };
         let words = words::split(command).map_err(&unavailable)?;
@@ -93,6 +97,7 @@ impl ExecModel {
         })?;
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         Ok(Self {
+            shown: secret::hidden_words(&words).join(" "),
             command: words,
             wire,
             asking: Asking::new(options, cores.min(WORKERS), BATCH_ROWS),
@@ -121,14 +126,15 @@ impl ExecModel {
                     Err(Failure::Ended(_)) if !is_second_try => is_second_try = true,
                     Err(Failure::Ended(how)) => {
                         return Err(ModelError::Failed(format!(
-                            "`{}` ended before it had answered batch {batch} of {} rows, and so it did when it was started again and asked the same {how}",
-                            self.command.join(" "),
+                            "`{}` ended before it had answered batch {batch} of {} rows, and so it did when it was started again and asked the same {}",
+                            self.shown,
                             rows.num_rows(),
+                            self.without_secrets(&how),
                         )));
                     }
                     Err(Failure::Failed(ModelError::Failed(why))) => {
-                        let command = self.command.join(" ");
-                        return Err(ModelError::Failed(format!("`{command}`: {why}")));
+                        let why = self.without_secrets(&why);
+                        return Err(ModelError::Failed(format!("`{}`: {why}", self.shown)));
                     }
                     Err(Failure::Failed(error)) => return Err(error),
                 }
@@ -148,9 +154,13 @@ impl ExecModel {
 
     fn start_worker(&self) -> Result<Worker, ModelError> {
         Worker::start(&self.command, self.wire).map_err(|error| {
-            let command = self.command.join(" ");
-            ModelError::Failed(format!("`{command}` cannot be started: {error}"))
+            ModelError::Failed(format!("`{}` cannot be started: {error}", self.shown))
         })
+    }
+
+    /// What the program said: it may repeat what it was given.
+    fn without_secrets(&self, said: &str) -> String {
+        asking::without(said, secret::secrets_of_words(&self.command))
     }
 
     fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Worker>> {
@@ -190,13 +200,25 @@ impl Drop for ExecModel {
     }
 }
 
+/// A command as it may be shown: as it was written, unless a word in it looks like a secret.
+pub(crate) fn shown(command: &str) -> String {
+    let Ok(words) = words::split(command) else {
+        return secret::hidden(command);
+    };
+    let shown = secret::hidden_words(&words);
+    match shown == words {
+        true => command.to_owned(),
+        false => words::join(&shown),
+    }
+}
+
 fn open(rest: &str, wire: Wire, options: &OpenOptions) -> Result<Opened, OpenError> {
     let model = ExecModel::start(rest, wire, options)?;
     Ok(Opened {
         inputs: None,
         description: format!(
             "program `{}`, {} workers",
-            rest.trim(),
+            shown(rest.trim()),
             model.asking.workers
         ),
         file: model.file(),

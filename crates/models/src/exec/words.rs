@@ -47,6 +47,18 @@ pub(crate) fn split(command: &str) -> Result<Vec<String>, String> {
     Ok(words)
 }
 
+/// Words as a command that [`split`] takes apart again.
+pub(crate) fn join(words: &[String]) -> String {
+    let quoted = |word: &String| {
+        let is_plain = |c: char| !(c.is_whitespace() || "'\"\\".contains(c));
+        match !word.is_empty() && word.chars().all(is_plain) {
+            true => word.clone(),
+            false => format!("'{}'", word.replace('\'', r#"'"'"'"#)),
+        }
+    };
+    words.iter().map(quoted).collect::<Vec<_>>().join(" ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -67,6 +79,14 @@ mod tests {
         );
         #[cfg(not(windows))]
         assert_eq!(words(r"my\ model.py"), ["my model.py"]);
+    }
+
+    #[test]
+    fn words_that_are_joined_are_split_again() {
+        for words in [&["a", "b c"][..], &["it's", "\"", "", r"\"], &[]] {
+            let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
+            assert_eq!(split(&join(&words)).unwrap(), words);
+        }
     }
 
     #[test]

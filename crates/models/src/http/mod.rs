@@ -16,12 +16,13 @@ use std::time::Duration;
 
 use arrow_array::{ArrayRef, RecordBatch};
 use facts_engine::flips::{Model, ModelError};
+use facts_guard::secret;
 use serde_json::Value;
 use ureq::http::{HeaderMap, Response, StatusCode, Uri};
 use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
 use ureq::{Agent, Body};
 
-use crate::asking::Asking;
+use crate::asking::{self, Asking};
 use crate::error::OpenError;
 use crate::open::{Format, OpenOptions, Opened};
 
@@ -86,7 +87,10 @@ enum Protocol {
 
 /// A model that a server answers for.
 pub struct HttpModel {
+    /// What is asked, secrets included.
     url: String,
+    /// The address as it may be shown.
+    shown: String,
     protocol: Protocol,
     agent: Agent,
     headers: Headers,
@@ -111,6 +115,7 @@ impl HttpModel {
     /// and `ca` are heeded.
     pub fn connect(url: &str, options: &OpenOptions) -> Result<Self, OpenError> {
         let (url, protocol, host) = address(url).map_err(|why| {
+            let url = secret::hidden_in_urls(url);
             OpenError::Unavailable(format!("`{url}` is no address of a model: {why}"))
         })?;
         let asking = Asking::new(options, WORKERS, BATCH_ROWS);
@@ -131,6 +136,7 @@ impl HttpModel {
             config = config.tls_config(TlsConfig::builder().root_certs(trusted).build());
         }
         let model = Self {
+            shown: secret::hidden_in_urls(&url),
             url,
             protocol,
             agent: config.build().into(),
@@ -154,14 +160,26 @@ impl HttpModel {
             Err(error) if error.to_string().contains("certificate") => {
                 Err(OpenError::Unavailable(format!(
                     "the server at {} is not trusted: {error}; if it is yours, give its authority's PEM file (the option `ca`)",
-                    self.url
+                    self.shown
                 )))
             }
             Err(error) => Err(OpenError::Unavailable(format!(
-                "there is no server at {}: {error}; start it, or correct the address",
-                self.url
+                "there is no server at {}: {}; start it, or correct the address",
+                self.shown,
+                self.without_secrets(&error.to_string())
             ))),
         }
+    }
+
+    /// What was said about a request: it may repeat what was sent.
+    fn without_secrets(&self, said: &str) -> String {
+        let headers = self.headers.0.iter().map(|(_, value)| value.as_str());
+        // `Bearer x` may be repeated as `x`.
+        let parts = headers.clone().flat_map(str::split_whitespace);
+        let hidden = secret::secrets(&self.url);
+        let parameters = hidden.iter().flat_map(|hidden| hidden.split(['&', '=']));
+        let hidden = hidden.iter().copied().chain(parameters);
+        asking::without(said, headers.chain(parts).chain(hidden))
     }
 
     /// Has one request's worth of rows answered.
@@ -178,7 +196,10 @@ impl HttpModel {
             Protocol::OpenInference => oip::answers(&response, output, asked),
         };
         let answer = answer.map_err(|error| match error {
-            ModelError::Failed(why) => ModelError::Failed(format!("{}: {why}", self.url)),
+            ModelError::Failed(why) => {
+                let why = self.without_secrets(&why);
+                ModelError::Failed(format!("{}: {why}", self.shown))
+            }
             other => other,
         })?;
         ModelError::check_rows(asked, answer.len())?;
@@ -193,12 +214,14 @@ impl HttpModel {
             match self.send(body) {
                 Ok(response) => return Ok(response),
                 Err(Failure::Lasting(why)) => {
-                    return Err(ModelError::Failed(format!("{} {why}", self.url)));
+                    let why = self.without_secrets(&why);
+                    return Err(ModelError::Failed(format!("{} {why}", self.shown)));
                 }
                 Err(Failure::Passing(why, _)) if attempt == ATTEMPTS => {
                     return Err(ModelError::Failed(format!(
-                        "{} gave no answer in {ATTEMPTS} attempts; the last time it {why}",
-                        self.url
+                        "{} gave no answer in {ATTEMPTS} attempts; the last time it {}",
+                        self.shown,
+                        self.without_secrets(&why)
                     )));
                 }
                 Err(Failure::Passing(_, wish)) => {
@@ -434,7 +457,7 @@ fn open(url: &str, options: &OpenOptions) -> Result<Opened, OpenError> {
     };
     Ok(Opened {
         inputs: None,
-        description: format!("{protocol} at {}", model.url),
+        description: format!("{protocol} at {}", model.shown),
         file: None,
         model: Box::new(model),
     })
