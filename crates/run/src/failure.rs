@@ -4,6 +4,7 @@ use std::error::Error;
 use std::fmt;
 
 use facts_engine::flips::ModelError;
+use facts_guard::secret;
 use facts_models::OpenError;
 use facts_models::train::TrainError;
 use facts_report::AskError;
@@ -95,7 +96,9 @@ impl Failure {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{}", self.error, self.more)
+        let text = format!("{}{}", self.error, self.more);
+        // Whatever says what is wrong may quote an address.
+        f.write_str(&secret::hidden_in_urls(&text))
     }
 }
 

@@ -53,7 +53,9 @@ pub fn read_list(path: &Path) -> Result<Vec<NamedModel>, Failure> {
         #[serde(default)]
         model: Vec<toml::Table>,
     }
-    let list: List = toml::from_str(&text).map_err(|error| refuse(error.to_string()))?;
+    let shown = path.display().to_string();
+    let list: List =
+        toml::from_str(&text).map_err(|error| config::toml_error(&shown, &text, &error))?;
     let folder = path.parent().unwrap_or(Path::new(""));
     let mut models = Vec::new();
     for (place, mut keys) in list.model.into_iter().enumerate() {
@@ -72,8 +74,10 @@ pub fn read_list(path: &Path) -> Result<Vec<NamedModel>, Failure> {
                 "model `{name}`: `check` is a column of the table, and so is the same for all models; write it in the configuration"
             )));
         }
-        let mut model: config::Model = (keys.try_into())
-            .map_err(|error: toml::de::Error| refuse(format!("model `{name}`: {error}")))?;
+        let mut model: config::Model = (keys.try_into()).map_err(|error: toml::de::Error| {
+            let why = config::without_value(&error.to_string());
+            refuse(format!("model `{name}`: {why}"))
+        })?;
         model.beside(folder);
         models.push(NamedModel { name, model });
     }

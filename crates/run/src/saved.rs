@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use facts_engine::Options;
 use facts_engine::evidence::Tested;
+use facts_guard::secret;
+use facts_models::ModelSpec;
 use facts_report::{EARLIEST_VERSION, FORMS, Record, Report, Showing, VERSION};
 use flate2::Compression;
 use flate2::read::MultiGzDecoder;
@@ -132,8 +134,42 @@ pub fn largest() -> u64 {
     Options::new().memory()
 }
 
-/// Reads a saved audit: its file, compressed or not, or the folder it lies in.
+/// Reads a saved audit: its file, compressed or not, or the folder it lies in. What may be secret in the model's
+/// string, which older versions saved as it was written, is hidden.
 pub fn load(path: &Path) -> Result<Record, Failure> {
+    let mut record = load_as_saved(path)?;
+    let model = &mut record.model;
+    if let Some(shown) = shown_spec(&model.spec) {
+        model.description = secret::hidden(&model.description);
+        model.spec = shown;
+    }
+    Ok(record)
+}
+
+/// The same; one that holds what may be secret is refused.
+pub(crate) fn load_without_secrets(path: &Path) -> Result<Record, Failure> {
+    let record = load_as_saved(path)?;
+    refuse_secrets(&path.display().to_string(), &record)?;
+    Ok(record)
+}
+
+/// Refuses to hand on an audit that holds what may be secret.
+pub(crate) fn refuse_secrets(name: &str, record: &Record) -> Result<(), Failure> {
+    match shown_spec(&record.model.spec) {
+        None => Ok(()),
+        Some(_) => Err(Failure::data(format!(
+            "{name} holds what may be a secret in the model's string, as older versions saved it, and so would the pack; make the audit again"
+        ))),
+    }
+}
+
+/// The string of a model without what may be secret, if there is something.
+fn shown_spec(spec: &str) -> Option<String> {
+    let shown = spec.parse::<ModelSpec>().ok()?.to_string();
+    (shown != spec).then_some(shown)
+}
+
+fn load_as_saved(path: &Path) -> Result<Record, Failure> {
     let file = if path.is_dir() {
         path.join(AUDIT_FILE)
     } else {

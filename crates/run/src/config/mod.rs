@@ -10,6 +10,8 @@
     reason = "REFERENCE shows every key, and a test sees to it"
 )]
 
+mod secrets;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -22,6 +24,8 @@ use facts_models::train::{ClassWeights, Splitting};
 use indexmap::IndexMap;
 use serde::Deserialize;
 
+pub use self::secrets::shown_setting;
+pub(crate) use self::secrets::{refuse as refuse_secrets, toml_error, without_value};
 use crate::failure::Failure;
 use crate::in_database;
 
@@ -450,29 +454,39 @@ impl Config {
 
     /// Reads a configuration from its text.
     pub fn parse(name: &str, text: &str, settings: &[String]) -> Result<Self, Failure> {
-        let mut config: Self = toml::from_str(text)
-            .map_err(|error| Failure::usage(format!("{name}: {}", error.to_string().trim_end())))?;
+        let mut config: Self =
+            toml::from_str(text).map_err(|error| toml_error(name, text, &error))?;
         config.locate(text);
         if settings.is_empty() {
             return Ok(config);
         }
         let mut table = table_of(name, text)?;
         for setting in settings {
-            let refuse = |why: String| Failure::usage(format!("--set {setting}: {why}"));
             put(&mut table, setting)?;
             // After each, so that the error names the one that is wrong.
-            config = Self::deserialize(table.clone())
-                .map_err(|error| refuse(error.to_string().trim_end().replace('\n', " ")))?;
+            config = Self::deserialize(table.clone()).map_err(|error| {
+                let why = without_value(&error.to_string());
+                refused_setting(setting, &why.trim_end().replace('\n', " "))
+            })?;
             config.locate(text);
         }
         Ok(config)
     }
 
-    /// The text of a configuration with `KEY=VALUE` settings in it. Comments are lost.
+    /// The text of a configuration with `KEY=VALUE` settings in it, without what may be secret. Comments are lost.
     pub fn text_with(name: &str, text: &str, settings: &[String]) -> Result<String, Failure> {
         let mut table = table_of(name, text)?;
         settings.iter().try_for_each(|one| put(&mut table, one))?;
-        toml::to_string_pretty(&table).map_err(|error| Failure::usage(format!("{name}: {error}")))
+        let hidden = secrets::hide(&mut table);
+        let text = toml::to_string_pretty(&table)
+            .map_err(|error| Failure::usage(format!("{name}: {error}")))?;
+        Ok(match hidden.is_empty() {
+            true => text,
+            false => format!(
+                "# What may be secret is left out of {}: take it from where it was, or write env:NAME.\n\n{text}",
+                hidden.join(", ")
+            ),
+        })
     }
 
     /// Notes the lines at which rules and waivers start: other programs point at them.
@@ -562,6 +576,12 @@ pub(crate) fn or_environment(value: &str, what: &str) -> Result<String, Failure>
     let Some(variable) = value.strip_prefix("env:") else {
         return Ok(value.to_owned());
     };
+    let is_name = |c: char| c.is_alphanumeric() || c == '_';
+    if variable.is_empty() || !variable.chars().all(is_name) {
+        return Err(Failure::usage(format!(
+            "{what} is to be taken from an environment variable, and what follows env: is no name of one"
+        )));
+    }
     std::env::var(variable).map_err(|_| {
         Failure::usage(format!(
             "{what} is taken from the environment variable {variable}, which is not set"
@@ -578,7 +598,7 @@ fn of_json<T: serde::de::DeserializeOwned>(text: &str, part: &str) -> Result<T, 
         let why = why
             .rsplit_once(" at line ")
             .map_or(why.as_str(), |(why, _)| why);
-        Failure::usage(format!("{part}{path}: {why}"))
+        Failure::usage(format!("{part}{path}: {}", without_value(why)))
     })
 }
 
@@ -594,7 +614,7 @@ pub fn as_json(path: &Path) -> Result<String, Failure> {
     };
     let text = facts_guard::read_text(path, facts_guard::LARGEST_TEXT);
     let text = text.map_err(|error| refuse(&error))?;
-    let table: toml::Table = toml::from_str(&text).map_err(|error| refuse(&error))?;
+    let table = table_of(&path.display().to_string(), &text)?;
     serde_json::to_string(&AsJson(&toml::Value::Table(table))).map_err(|error| refuse(&error))
 }
 
@@ -617,13 +637,17 @@ impl serde::Serialize for AsJson<'_> {
 
 /// A configuration as a table.
 fn table_of(name: &str, text: &str) -> Result<toml::Table, Failure> {
-    toml::from_str(text).map_err(|error| Failure::usage(format!("{name}: {error}")))
+    toml::from_str(text).map_err(|error| toml_error(name, text, &error))
+}
+
+/// A message about a setting names its key only: the value may be a secret.
+fn refused_setting(setting: &str, why: &str) -> Failure {
+    Failure::usage(format!("--set {}: {why}", secrets::key_of(setting)))
 }
 
 /// Puts a `KEY=VALUE` setting into a configuration.
 fn put(table: &mut toml::Table, setting: &str) -> Result<(), Failure> {
-    let refuse = |why: String| Failure::usage(format!("--set {setting}: {why}"));
-    let wanted = setting_table(setting).map_err(refuse)?;
+    let wanted = setting_table(setting).map_err(|why| refused_setting(setting, &why))?;
     make_room(table, &wanted);
     merge(table, wanted);
     Ok(())
@@ -707,17 +731,70 @@ mod tests {
         };
         let error = message("[features.age]\nwieght = 10\n", &[]);
         assert!(
-            error.starts_with("facts.toml: TOML parse error at line 2, column 1"),
+            error.starts_with("facts.toml: TOML parse error at line 2, column 1: unknown"),
             "{error}"
         );
         assert!(error.contains("unknown field `wieght`"), "{error}");
         let error = message("", &["features.age.wieght=1".to_owned()]);
         assert!(
-            error.starts_with("--set features.age.wieght=1: unknown field"),
+            error.starts_with("--set features.age.wieght: unknown field"),
             "{error}"
         );
         let error = message("", &["weight".to_owned()]);
         assert!(error.contains("write KEY=VALUE"), "{error}");
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_without_values() {
+        for text in [
+            "[data]\ndatabase = \"postgresql://me:hush@h/d\n",
+            "[data]\ndatabse = \"hush\"\n",
+            "[data]\npaths = \"https://h/a?sig=hush\"\n",
+            "[data]\npath = [\n\"https://h/a?sig=hush\",\n",
+            "[model]\nheaders = \"hush\"\n",
+            "[model]\nspec = \"exc:m --token hush\"\n",
+            "[model.headers]\nTenant = 12345 # hush\n",
+            "data = \"hush\"\n",
+        ] {
+            let error = Config::parse("facts.toml", text, &[]).unwrap_err();
+            let error = error.to_string();
+            assert!(
+                !error.contains("hush") && !error.contains("12345"),
+                "{error}"
+            );
+            assert!(
+                error.starts_with("facts.toml: TOML parse error at line "),
+                "{error}"
+            );
+        }
+        for setting in [
+            "data.databse=hush",
+            "data=hush",
+            "data.database.x=hush",
+            "model.headers=hush",
+            "postgresql://me:hush@h/d",
+        ] {
+            let error = Config::parse("", "", &[setting.to_owned()]).unwrap_err();
+            assert!(!error.to_string().contains("hush"), "{error}");
+        }
+        let text = r#"{"model": {"headers": "hush"}}"#;
+        let error = Config::from_json(text, "{}", None).unwrap_err().to_string();
+        assert_eq!(error, "model.headers: invalid type: string, expected a map");
+        let error = or_environment("env:hush!", "it").unwrap_err().to_string();
+        assert!(!error.contains("hush"), "{error}");
+    }
+
+    #[test]
+    fn a_configuration_that_is_handed_out_holds_no_secret() {
+        let text = "[data]\ndatabase = \"postgresql://me:hush@h/d\"\n";
+        let settings = ["model.headers.Tenant=hush", "audit.support=0.1"].map(str::to_owned);
+        let text = Config::text_with("facts.toml", text, &settings).unwrap();
+        assert!(!text.contains("hush"), "{text}");
+        assert!(
+            text.contains("out of data.database, model.headers.Tenant:"),
+            "{text}"
+        );
+        Config::parse("facts.toml", &text, &[]).unwrap();
     }
 
     /// The keys that the types of a configuration know, and those that a table shows, by place.

@@ -19,10 +19,9 @@ use facts_report::{FORMS, Record, Report, Showing};
 use self::archive::Files;
 pub use self::manifest::{Environment, File, GateOf, Manifest};
 pub use self::verify::{Redo, Verified, verify};
-use crate::config::Config;
+use crate::config::{self, Config};
 use crate::failure::Failure;
 use crate::gate::{self, BaselineFile, Before};
-use crate::in_database::{shown as shown_database, shown_path};
 use crate::listener::Listener;
 use crate::run::{TOOL, now};
 use crate::{saved, today};
@@ -60,8 +59,16 @@ pub fn pack(
     packing: &Packing<'_>,
     listener: &dyn Listener,
 ) -> Result<(Manifest, Vec<u8>), Failure> {
-    let record = saved::load(packing.result)?;
+    let record = saved::load_without_secrets(packing.result)?;
     let config = Config::load(packing.config, packing.settings)?;
+    let text = packing.config.map(|path| {
+        facts_guard::read_text(path, facts_guard::LARGEST_TEXT)
+            .map_err(|error| Failure::usage(format!("{}: {error}", path.display())))
+    });
+    let text = text.transpose()?;
+    // Whoever gets the pack reads all of it.
+    let name = packing.config.map_or_else(String::new, name_of);
+    config::refuse_secrets(&name, text.as_deref().unwrap_or_default(), packing.settings)?;
     let top = config.report.top.unwrap_or(TOP);
     let report = Report::new(&record)?;
     let mut files: Files = vec![
@@ -72,14 +79,14 @@ pub fn pack(
     files.extend(reports(&report, top)?);
     note_other_reports(packing.result, &files, listener);
     let mut gate_of = None;
-    if let Some(path) = packing.config {
-        let text = facts_guard::read_file(path, facts_guard::LARGEST_TEXT)
-            .map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
-        note_secrets(&config, listener);
-        files.push((CONFIG.to_owned(), text));
+    if let (Some(path), Some(text)) = (packing.config, text) {
+        files.push((CONFIG.to_owned(), text.into_bytes()));
         let kept = BaselineFile::of(&config, Some(path));
         let bytes = kept.bytes()?;
         let before = bytes.clone().map(|bytes| kept.parse(bytes)).transpose()?;
+        if let Some((_, record)) = &before {
+            saved::refuse_secrets(BASELINE_AUDIT, record)?;
+        }
         if let Some([list, audit]) = bytes {
             files.push((BASELINE.to_owned(), list));
             files.push((BASELINE_AUDIT.to_owned(), audit));
@@ -217,35 +224,5 @@ fn note_other_reports(result: &Path, files: &Files, listener: &dyn Listener) {
             others.join(", "),
             result.display()
         ));
-    }
-}
-
-/// Says if a configuration holds what others should perhaps not read.
-fn note_secrets(config: &Config, listener: &dyn Listener) {
-    let headers = config.model.headers.iter();
-    let written: Vec<&str> = headers
-        .filter(|(_, value)| !value.starts_with("env:"))
-        .map(|(name, _)| name.as_str())
-        .collect();
-    if !written.is_empty() {
-        listener.note(&format!(
-            "the configuration holds the value of {} in model.headers, and so does the pack; env:NAME would keep it out",
-            written.join(", ")
-        ));
-    }
-    let paths = config.data.path.iter().flat_map(|paths| &paths.0);
-    if paths
-        .into_iter()
-        .any(|path| Path::new(&shown_path(path)) != path)
-    {
-        listener.note(
-            "the configuration holds what may be a secret in data.path, and so does the pack; name the table on the command line instead",
-        );
-    }
-    let database = config.data.database.as_ref();
-    if database.is_some_and(|text| !text.starts_with("env:") && shown_database(text) != *text) {
-        listener.note(
-            "the configuration holds the whole address of a database in data.database, and so does the pack; env:NAME would keep it out",
-        );
     }
 }
