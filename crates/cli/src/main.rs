@@ -13,6 +13,7 @@ mod progress;
 use std::process::ExitCode;
 
 use clap::Parser;
+use facts_guard::secret;
 use facts_run::Listener;
 
 use self::args::{Cli, Colour, Command};
@@ -64,16 +65,26 @@ fn main() -> ExitCode {
 
 /// A command line that cannot be read, or one that asks for help.
 fn misread(error: &clap::Error) -> ExitCode {
-    let as_json = std::env::args().any(|argument| argument == "--json-log");
+    // What was typed is quoted.
+    let typed: Vec<String> = std::env::args_os()
+        .map(|argument| argument.to_string_lossy().into_owned())
+        .collect();
+    let as_json = typed.iter().any(|argument| argument == "--json-log");
+    let text = error.render().to_string();
+    let shown = secret::without(&text, &secret::secrets_of_words(&typed));
+    let shown = secret::hidden_in_urls(&shown);
     if as_json && error.use_stderr() {
         let reporter = Reporter::new(Voice::Json);
-        let text = error.render().to_string();
-        let text = text.trim_start_matches("error: ").trim_end();
+        let text = shown.trim_start_matches("error: ").trim_end();
         let failure = facts_run::Failure::usage(text);
         reporter.failure(&failure);
         return exit::code(&failure);
     }
-    // Nothing is to be done about a terminal that went away.
-    let _ = error.print();
+    if error.use_stderr() && shown != text {
+        anstream::eprint!("{shown}");
+    } else {
+        // Nothing is to be done about a terminal that went away.
+        let _ = error.print();
+    }
     ExitCode::from(if error.use_stderr() { 2 } else { 0 })
 }

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use facts_engine::{Phase, Progress};
+use facts_guard::secret;
 use facts_report::text;
 use facts_run::{Failure, Listener, files};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
@@ -278,7 +279,8 @@ impl Listener for Reporter {
 
     /// Something that the user should know.
     fn note(&self, note: &str) {
-        let text = text::visible_lines(&by_flags(note));
+        let note = secret::hidden_in_urls(note);
+        let text = text::visible_lines(&by_flags(&note));
         match self.voice {
             Voice::Person => anstream::eprintln!("note: {text}"),
             Voice::Quiet => {}

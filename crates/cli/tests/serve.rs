@@ -47,11 +47,15 @@ fn start(command: &mut Command) -> (Serving, String) {
 }
 
 fn session(url: &str) -> String {
+    get(url, "session")
+}
+
+fn get(url: &str, path: &str) -> String {
     let address = url.strip_prefix("http://").unwrap();
     let (host, token) = address.split_once("/?token=").unwrap();
     let mut stream = TcpStream::connect(host).unwrap();
     let request = format!(
-        "GET /api/session HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n\r\n"
+        "GET /api/{path} HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n\r\n"
     );
     stream.write_all(request.as_bytes()).unwrap();
     let mut answer = String::new();
@@ -414,4 +418,36 @@ fn other_machines_are_let_in_only_with_a_password() {
     };
     assert!(listen("").contains("FACTS_PASSWORD"));
     assert!(listen("short").contains("at least 12 characters"));
+}
+
+/// What the explorer tells of how an audit was made holds no secret; the program is run as it was written.
+#[test]
+fn no_secret_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = |name: &str| folder.path().join(name);
+    let people = hiring().with_file_name("people.csv");
+    std::fs::copy(people, here("people.csv")).unwrap();
+    let program = "case \"$*\" in *s3cr3t*) ;; *) exit 9 ;; esac\nread -r header\nwhile read -r line; do case $line in '') echo ;; *manager*) echo 1 ;; *) echo 0 ;; esac; done\n";
+    std::fs::write(here("model.sh"), program).unwrap();
+    let config = "[data]\npath = \"people.csv\"\nignore = [\"kept\"]\n[model]\nspec = \"exec-csv:sh model.sh --token s3cr3t\"\nfavourable = 1\nheaders = { Tenant = \"s3cr3t\" }\n[protected.sex]\n[features.degree]\n";
+    std::fs::write(here("facts.toml"), config).unwrap();
+    let mut command = facts();
+    command.current_dir(folder.path());
+    command.args(["serve", "--config", "facts.toml", "--set"]);
+    command.args(["data.database=postgresql://me:s3cr3t@h/d", "--set"]);
+    let (_serving, url) = start(command.arg("model.headers.X-Key=s3cr3t"));
+    for path in [
+        "session",
+        "audits/0",
+        "audits/0/config",
+        "audits/0/subgroups?definition=equal-effectiveness:micro",
+    ] {
+        let answer = get(&url, path);
+        assert!(answer.starts_with("HTTP/1.1 200"), "{path}: {answer}");
+        assert!(!answer.contains("s3cr3t"), "{path}: {answer}");
+    }
+    let command = get(&url, "audits/0");
+    assert!(command.contains("model.headers.X-Key=***"), "{command}");
+    let config = get(&url, "audits/0/config");
+    assert!(config.contains("sh model.sh --token ***"), "{config}");
 }

@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use facts_guard::secret;
+use facts_models::ModelSpec;
+use facts_run::config::shown_setting;
 use facts_run::{Failure, Listener, Reading, Table, saved};
 use facts_serve::{Door, Ready, Subject, Workbench};
 use tempfile::TempPath;
@@ -136,11 +139,32 @@ fn typed(mut arguments: impl Iterator<Item = String>) -> Vec<String> {
         } else if !is_command_named && argument == "serve" {
             is_command_named = true;
         } else if !flags.contains(&name) {
-            // It is shown again: without what may be secret in an address or a query.
-            kept.push(facts_run::shown_path(Path::new(&argument)));
+            kept.push(argument);
         }
     }
-    kept
+    shown(&kept)
+}
+
+/// Arguments as they may be shown again.
+fn shown(arguments: &[String]) -> Vec<String> {
+    let mut flag = "";
+    let mut shown = Vec::with_capacity(arguments.len());
+    for argument in arguments {
+        shown.push(match (flag, argument.split_once('=')) {
+            ("--set", _) => shown_setting(argument),
+            ("--model" | "-m", _) => shown_model(argument),
+            (_, Some(("--set", value))) => format!("--set={}", shown_setting(value)),
+            (_, Some(("--model", value))) => format!("--model={}", shown_model(value)),
+            _ => facts_run::shown_path(Path::new(argument)),
+        });
+        flag = argument;
+    }
+    shown
+}
+
+fn shown_model(spec: &str) -> String {
+    let read = spec.parse::<ModelSpec>();
+    read.map_or_else(|_| secret::hidden(spec), |spec| spec.to_string())
 }
 
 /// Whether nothing is typed but a configuration and settings.
@@ -255,6 +279,11 @@ mod tests {
         assert_eq!(all, ["people.csv", "--protected", "sex"]);
         assert!(!is_configured_alone(&all));
         assert_eq!(of("serve serve"), ["serve"]);
+        let secret = of(
+            "serve https://me:hush@h/a.csv --set model.headers.Tenant=hush -m http://me:hush@h/ --set=a.b=1 --model=exec:m",
+        );
+        let shown = "https://h/a.csv --set model.headers.Tenant=*** -m http://***@h/ --set=a.b=1 --model=exec:m";
+        assert_eq!(secret.join(" "), shown);
         assert!(is_configured_alone(&of(
             "serve --config a.toml --set b.c=1 --port=1"
         )));
