@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Iterable, Mapping, Sequence, Set
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 from facts.errors import UsageError
@@ -11,8 +11,26 @@ from facts.errors import UsageError
 if TYPE_CHECKING:
     from facts._audit import Audit
 
+# What turns the direction of writing, and so what other text seems to say, and control characters, is shown as a sign.
+_HARMFUL = [
+    *range(10),
+    *range(11, 32),
+    *range(0x7F, 0xA0),
+    0x61C,
+    0x200E,
+    0x200F,
+    *range(0x2028, 0x202F),
+    *range(0x2066, 0x206A),
+]
+_SIGNS = dict.fromkeys(_HARMFUL, "\ufffd")
+
 _RIGHT = ' style="text-align:right"'
 _LEFT = ' style="text-align:left"'
+
+
+def escape(text: str) -> str:
+    """Text from data as it may stand in a page."""
+    return html.escape(text.translate(_SIGNS))
 
 
 def summary(audit: Audit[Any], top: int = 1) -> str:

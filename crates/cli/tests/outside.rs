@@ -113,6 +113,36 @@ fn text_from_outside_commands_no_terminal() {
         is_harmless(&output.stdout);
         is_harmless(&output.stderr);
     }
+    // The page with its explorer shows names without it; they can be asked for as they are.
+    let fitted = |more: &[&str]| {
+        let mut command = facts();
+        command.args([
+            "audit",
+            "-q",
+            "--no-evidence",
+            "-p",
+            "sex",
+            "--min-members",
+            "1",
+        ]);
+        command.args([
+            "-m",
+            "train",
+            "--label",
+            "kept",
+            "--label-favourable",
+            "yes",
+        ]);
+        let output = command.arg(&path).args(more).output().unwrap();
+        assert!(output.status.success(), "{}", said(&output));
+        output.stdout
+    };
+    let page = fitted(&["--format", "html"]);
+    is_harmless(&page);
+    assert!(String::from_utf8(page).unwrap().contains("cl\u{fffd}erk"));
+    let asked = fitted(&["--full", "--where", "job = cl\u{202e}erk"]);
+    is_harmless(&asked);
+    assert!(String::from_utf8(asked).unwrap().contains("cl\u{fffd}erk"));
     // What a model says before it dies.
     #[cfg(unix)]
     {

@@ -5,10 +5,14 @@
 //! the views of `facts serve`, built from the same source (`crates/serve/web`) into `assets/explorer`, over the
 //! [`payload`], which holds what the engine counted, compressed. The script shows; it does not count again.
 //!
+//! Text from data is made visible wherever it is shown: by the templates' escaper ([`escape`]), and by the script in
+//! one place, so that the payload holds names as they are.
+//!
 //! The page forbids itself everything but its own styles and scripts, which it names by hash: a
 //! level called `<script>` would not run even if it were not escaped.
 
 mod comparison;
+pub(crate) mod escape;
 mod page;
 mod payload;
 mod terms;

@@ -142,8 +142,22 @@ fn html(head: &(String, Vec<String>), told: &[Told]) -> String {
     )
 }
 
-/// Text as it can stand in HTML.
+/// Text as it can stand in HTML, made visible.
 fn escaped(text: &str) -> String {
+    let text = text::visible_lines(text);
     let text = text.replace('&', "&amp;").replace('<', "&lt;");
     text.replace('>', "&gt;").replace('"', "&quot;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_can_stand_in_html() {
+        assert_eq!(
+            escaped("<a>\n\u{202e}b\u{85}"),
+            "&lt;a&gt;\n\u{fffd}b\u{fffd}"
+        );
+    }
 }

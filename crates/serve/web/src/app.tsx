@@ -5,6 +5,7 @@ import { useEffect } from "preact/hooks";
 import { forget, offline, useAnswer, type AuditTitle, type Overview, type Session } from "./api";
 import { change, href, kept, useAddress, type Params } from "./address";
 import { Asking } from "./parts";
+import { visible } from "./visible";
 import { Working, useWork, type Work } from "./work";
 import { Answer } from "./views/answer";
 import { Drill } from "./views/drill";
@@ -52,7 +53,7 @@ export function App({ all }: { all: View[] }) {
   useEffect(() => {
     document.documentElement.dataset.view = view;
     const named = views.find(({ name }) => name === view)?.label ?? "";
-    document.title = title ? `${named}: ${title.name}` : "facts: the explorer";
+    document.title = title ? visible(`${named}: ${title.name}`) : "facts: the explorer";
   }, [view, title?.name, views.length]);
   const pinKey = title ? `${title.name} ${title.made}` : "";
   const shown = title && overview ? { audit: String(title.key), title, audits, overview, params, pinKey, work } : null;

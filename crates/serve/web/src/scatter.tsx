@@ -3,6 +3,7 @@
 import { useEffect, useRef } from "preact/hooks";
 import type { Points } from "./api";
 import { count } from "./parts";
+import { visible } from "./visible";
 
 export interface Brush {
   people: [number, number];
@@ -228,7 +229,8 @@ function axes(context: CanvasRenderingContext2D, scaled: Scale, width: number, c
     context.fillText(String(Number(Math.abs(gap).toPrecision(2))), EDGE.left - 6, y + 4);
   }
   context.textAlign = "left";
-  context.fillText(scaled.signed ? `score: against ${groups[0]} ↑, against ${groups[1]} ↓` : "score", EDGE.left, 12);
+  const [up = "", down = ""] = groups.map(visible);
+  context.fillText(scaled.signed ? `score: against ${up} ↑, against ${down} ↓` : "score", EDGE.left, 12);
   context.textAlign = "right";
   context.fillText("people", width - EDGE.right, HEIGHT - 2);
 }
