@@ -1,8 +1,7 @@
 //! What is typed about columns.
 
 use clap::Args;
-use facts_engine::population::Direction;
-use facts_run::config::{Feature, Text};
+use facts_run::config::{Feature, Only, Text};
 use facts_run::{Config, Failure};
 
 use super::replace;
@@ -79,10 +78,10 @@ impl FeatureArgs {
             of(name, &|feature| feature.immutable = true);
         }
         for name in &self.increase {
-            of(name, &|feature| feature.only = Some(Direction::Increase));
+            of(name, &|feature| feature.only = Some(Only::Increase));
         }
         for name in &self.decrease {
-            of(name, &|feature| feature.only = Some(Direction::Decrease));
+            of(name, &|feature| feature.only = Some(Only::Decrease));
         }
         for text in &self.bins {
             let (name, bins) = pair("bins", text)?;

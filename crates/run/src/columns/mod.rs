@@ -18,7 +18,7 @@ use facts_models::{Input, input_of};
 
 pub use self::guess::{Guess, Guessed, guess};
 pub use self::knowledge::May;
-use crate::config::{Config, Cost, CostName, Feature, KindName, ModelSees, Protected, Text};
+use crate::config::{Config, Cost, CostName, Feature, KindName, ModelSees, Only, Protected, Text};
 use crate::failure::Failure;
 
 /// What the engine is told about the columns, and what the user should know about it.
@@ -480,8 +480,8 @@ impl Deciding<'_> {
         match guess.change {
             _ if said.immutable || said.only.is_some() => {}
             Some((May::Not, _)) => feature.immutable = true,
-            Some((May::OnlyUp, _)) if is_ordered => feature.only = Some(Direction::Increase),
-            Some((May::OnlyDown, _)) if is_ordered => feature.only = Some(Direction::Decrease),
+            Some((May::OnlyUp, _)) if is_ordered => feature.only = Some(Only::Increase),
+            Some((May::OnlyDown, _)) if is_ordered => feature.only = Some(Only::Decrease),
             _ => {}
         }
         feature
@@ -667,7 +667,7 @@ fn rules(name: &str, feature: &Feature) -> Result<Rules, Failure> {
     let pair = |(from, to): &(Text, Text)| (from.0.clone(), to.0.clone());
     Ok(Rules {
         immutable: feature.immutable,
-        direction: feature.only,
+        direction: feature.only.and_then(Only::direction),
         max_step,
         not_a_target: texts(&feature.not_a_target),
         forbidden: feature.forbidden.iter().map(pair).collect(),

@@ -244,7 +244,7 @@ pub struct Feature {
     pub missing: Option<Missing>,
     pub missing_codes: Vec<String>,
     pub immutable: bool,
-    pub only: Option<Direction>,
+    pub only: Option<Only>,
     pub max_step: Option<usize>,
     pub max_step_units: Option<f64>,
     pub not_a_target: Vec<Text>,
@@ -286,6 +286,26 @@ impl Feature {
             linked: [self.linked, other.linked].concat(),
             cost: self.cost.or(other.cost),
             weight: self.weight.or(other.weight),
+        }
+    }
+}
+
+/// Which way a feature may change, as it is said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Only {
+    Any,
+    Increase,
+    Decrease,
+}
+
+impl Only {
+    /// The one way that it may go, if there is one.
+    pub fn direction(self) -> Option<Direction> {
+        match self {
+            Self::Any => None,
+            Self::Increase => Some(Direction::Increase),
+            Self::Decrease => Some(Direction::Decrease),
         }
     }
 }
