@@ -207,7 +207,12 @@ impl Record {
         if conditions.trim().is_empty() {
             return Ok((group, Vec::new()));
         }
-        let wanted = self.condition(conditions)?.of_a_person();
+        let read = Conditions::parse_of_a_person(conditions, &self.audit.features);
+        let read = read.map_err(|why| AskError::Condition {
+            text: conditions.to_owned(),
+            why,
+        })?;
+        let wanted = read.of_a_person();
         let wanted = wanted.ok_or_else(|| AskError::Condition {
             text: conditions.to_owned(),
             why: "a feature alone says nothing of a person; write one such as `job = clerk`"

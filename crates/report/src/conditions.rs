@@ -4,28 +4,47 @@
 //! Sales` selects the subgroups whose predicate contains that item. A feature alone selects those
 //! that speak of it, and `!=` those that do not contain the item.
 
-use facts_engine::population::Levels;
+use facts_engine::answer::Wanted;
+use facts_engine::population::{Kind, Levels};
 use facts_engine::similar::{most_similar, probably_meant};
 use facts_engine::subgroups::{Item, Operator, Predicate};
 
 /// Conditions that a predicate meets if all of them hold.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Conditions {
     conditions: Vec<Condition>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 enum Condition {
     Has(Item),
     HasNot(Item),
     SpeaksOf(u32),
+    /// Of a person alone: their own number compares so, or does not.
+    Number(u32, Operator, f64, bool),
+}
+
+/// What conditions are about.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum About {
+    Predicates,
+    People,
 }
 
 impl Conditions {
     /// Reads conditions joined by `and` or commas; the features and their levels decide where one
     /// ends, so that levels may contain commas.
     pub fn parse(text: &str, features: &[Levels]) -> Result<Self, String> {
-        let conditions = conditions(text.trim(), features)?;
+        Self::read(text, features, About::Predicates)
+    }
+
+    /// The same on a person, whose own number can be compared where levels are bins: `years >= 7`.
+    pub fn parse_of_a_person(text: &str, features: &[Levels]) -> Result<Self, String> {
+        Self::read(text, features, About::People)
+    }
+
+    fn read(text: &str, features: &[Levels], about: About) -> Result<Self, String> {
+        let conditions = conditions(text.trim(), features, about)?;
         if conditions.is_empty() {
             return Err("no condition is given; write one such as `occupation = Sales`".to_owned());
         }
@@ -39,16 +58,23 @@ impl Conditions {
             Condition::Has(item) => items.contains(item),
             Condition::HasNot(item) => !items.contains(item),
             Condition::SpeaksOf(feature) => items.iter().any(|item| item.feature == *feature),
+            // No predicate says it: levels are bins.
+            Condition::Number(..) => false,
         })
     }
 
-    /// The same conditions on a person: which items they satisfy, and which they do not; none if a feature
-    /// stands alone, which says nothing of a person.
-    pub fn of_a_person(&self) -> Option<Vec<(Item, bool)>> {
+    /// The same conditions on a person; none if a feature stands alone, which says nothing of a person.
+    pub fn of_a_person(&self) -> Option<Vec<Wanted>> {
         let wanted = self.conditions.iter().map(|condition| match condition {
-            Condition::Has(item) => Some((*item, true)),
-            Condition::HasNot(item) => Some((*item, false)),
+            Condition::Has(item) => Some(Wanted::Item(*item, true)),
+            Condition::HasNot(item) => Some(Wanted::Item(*item, false)),
             Condition::SpeaksOf(_) => None,
+            &Condition::Number(feature, operator, number, is) => Some(Wanted::Number {
+                feature,
+                operator,
+                number,
+                is,
+            }),
         });
         wanted.collect()
     }
@@ -84,7 +110,7 @@ fn next(after: &str) -> Option<&str> {
 
 /// All conditions of a text. Where names and levels begin alike, the longest that leads to a reading
 /// of the whole text is meant.
-fn conditions(text: &str, features: &[Levels]) -> Result<Vec<Condition>, String> {
+fn conditions(text: &str, features: &[Levels], about: About) -> Result<Vec<Condition>, String> {
     if text.is_empty() {
         return Ok(Vec::new());
     }
@@ -92,7 +118,7 @@ fn conditions(text: &str, features: &[Levels]) -> Result<Vec<Condition>, String>
     let mut read = |condition: Condition, after: &str| -> Option<Vec<Condition>> {
         let rest = next(after)
             .ok_or_else(|| format!("expected `and` or a comma before `{}`", after.trim()))
-            .and_then(|rest| conditions(rest, features));
+            .and_then(|rest| conditions(rest, features, about));
         match rest {
             Ok(mut rest) => {
                 rest.insert(0, condition);
@@ -132,8 +158,24 @@ fn conditions(text: &str, features: &[Levels]) -> Result<Vec<Condition>, String>
                 return Ok(found);
             }
         }
+        let has_numbers = matches!(features[f].kind, Kind::Binned(_) | Kind::Numeric);
+        let of_numbers = has_numbers && about == About::People;
+        if let Some((number, after)) = number(rest).filter(|_| of_numbers) {
+            let (operator, is) = (operator.unwrap_or(Operator::Is), operator.is_some());
+            if let Some(found) = read(Condition::Number(feature, operator, number, is), after) {
+                return Ok(found);
+            }
+            continue;
+        }
         unknown_level.get_or_insert_with(|| {
             let given = rest.split(" and ").next().unwrap_or(rest).trim();
+            if of_numbers {
+                let first = labels().next().unwrap_or_default();
+                return format!(
+                    "`{given}` is no number and no level of `{}`; write one such as `{0} >= 7` or `{0} = {first}`",
+                    features[f].name.trim()
+                );
+            }
             let hint = hint(given, labels());
             format!(
                 "feature `{}` has no level `{given}`{hint}",
@@ -156,6 +198,19 @@ const OPERATORS: [(&str, Option<Operator>); 5] = [
     ("==", Some(Operator::Is)),
     ("=", Some(Operator::Is)),
 ];
+
+/// The number that a text begins with, up to a blank or a comma, and what follows.
+fn number(text: &str) -> Option<(f64, &str)> {
+    let end = text.find(|c: char| c == ',' || c.is_whitespace());
+    let (number, after) = text.split_at(end.unwrap_or(text.len()));
+    let number = number
+        .parse()
+        .ok()
+        .filter(|number: &f64| number.is_finite());
+    number
+        .filter(|_| next(after).is_some())
+        .map(|number| (number, after))
+}
 
 /// Whether a text goes on with what could be part of a name.
 fn starts_name(text: &str) -> bool {
@@ -226,6 +281,7 @@ mod tests {
             Condition::Has(item) => item.text(features),
             Condition::HasNot(item) => format!("not {}", item.text(features)),
             Condition::SpeaksOf(feature) => features[*feature as usize].name.clone(),
+            Condition::Number(..) => unreachable!("no predicate says so"),
         }
     }
 

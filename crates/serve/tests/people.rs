@@ -188,12 +188,33 @@ fn people_are_found_by_conditions() {
         command.ends_with("--person 'job = clerk, degree != none' --group Female"),
         "{command}"
     );
+    // Numbers in bins are compared with the person's own.
+    for (text, holds) in [
+        ("years = 7", (|years| years == 7.0) as fn(f64) -> bool),
+        ("years >= 7.5, degree = none", |years| years >= 7.5),
+        ("years <= 2", |years| years <= 2.0),
+        ("years != 7", |years| years != 7.0),
+    ] {
+        let found = ask(&format!("count=200&where={}", encoded(text))).json();
+        let fits = |row: &&Value| {
+            let known = row_of(row);
+            let degree = !text.contains("degree") || known["degree"] == "none";
+            holds(known["years"].parse().unwrap()) && degree
+        };
+        assert_eq!(found["matching"], all.iter().filter(fits).count(), "{text}");
+        assert_ne!(found["matching"], 0, "{text}");
+    }
     let why = |query: &str| {
         let answer = ask(query);
         assert_eq!(answer.status, 400);
         answer.json()["error"].as_str().unwrap().to_owned()
     };
     assert!(why("where=jobs%3Dclerk").contains("did you mean `job`"));
+    let wrong = why("where=years%20%3E%3D%20many");
+    assert!(
+        wrong.contains("`many` is no number and no level of `years`"),
+        "{wrong}"
+    );
     assert!(why("where=job").contains("says nothing of a person"));
     assert!(why("group=Nobody").contains("Nobody"));
     assert!(why("from=x").contains("not a whole number"));

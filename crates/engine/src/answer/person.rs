@@ -7,7 +7,7 @@ use crate::audit::{Audit, Individuals};
 use crate::bits;
 use crate::distribution::Subgroup;
 use crate::population::Population;
-use crate::subgroups::Item;
+use crate::subgroups::{Item, Operator};
 
 /// The refused people of an audit, one profile at a time. Profiles are named by their places in the
 /// population.
@@ -56,8 +56,23 @@ pub struct Closest {
     pub people: Vec<GroupPeople>,
 }
 
-/// A condition on a person: whether they satisfy an item.
-pub type Wanted = (Item, bool);
+/// A condition on a person.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Wanted {
+    /// Whether they satisfy an item.
+    Item(Item, bool),
+    /// Whether their own number, where levels are bins, compares so. Whoever has none does not.
+    Number {
+        /// The feature, by place.
+        feature: u32,
+        /// How it is compared.
+        operator: Operator,
+        /// With what.
+        number: f64,
+        /// Whether it is to hold, or not to.
+        is: bool,
+    },
+}
 
 impl<'a> Persons<'a> {
     /// The people of an audit; none if counts are suppressed, since single people are hidden then.
@@ -81,7 +96,7 @@ impl<'a> Persons<'a> {
             .positions()
             .filter(|&(position, profile)| {
                 group.is_none_or(|group| layout.group(position) == group)
-                    && (wanted.iter()).all(|&(item, is)| self.satisfies(profile, item) == is)
+                    && wanted.iter().all(|&one| self.meets(profile, one))
             })
             .map(|(_, profile)| profile)
             .collect();
@@ -205,6 +220,28 @@ impl<'a> Persons<'a> {
     fn belongs(&self, profile: usize, subgroup: &Subgroup) -> bool {
         let mut items = subgroup.predicate.items().iter();
         items.all(|&item| self.satisfies(profile, item))
+    }
+
+    fn meets(&self, profile: usize, wanted: Wanted) -> bool {
+        let (feature, operator, number, is) = match wanted {
+            Wanted::Item(item, is) => return self.satisfies(profile, item) == is,
+            Wanted::Number {
+                feature,
+                operator,
+                number,
+                is,
+            } => (feature as usize, operator, number, is),
+        };
+        let missing = self.population.features()[feature].missing;
+        let level = self.population.level(feature, profile);
+        let own = self.population.value(feature, profile).number();
+        let own = own.filter(|_| missing != Some(level));
+        let holds = own.is_some_and(|own| match operator {
+            Operator::Is => own == number,
+            Operator::AtLeast => own >= number,
+            Operator::AtMost => own <= number,
+        });
+        holds == is
     }
 
     fn satisfies(&self, profile: usize, item: Item) -> bool {
