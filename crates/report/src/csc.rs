@@ -7,11 +7,11 @@ use facts_engine::ranking::Shown;
 use facts_engine::{Audit, Phi};
 use serde::Serialize;
 
-use crate::evidence::{self, FindingEvidence};
+use crate::evidence::{self, FindingEvidence, Judging};
 use crate::finding::finding_id;
 use crate::gaps::GapRow;
 use crate::json::JsonNumber;
-use crate::report::Column;
+use crate::report::{Column, Report};
 use crate::text::{effectiveness, number, percent};
 
 /// One subgroup under one definition: who they are, what each group can do, and whom it favours.
@@ -221,6 +221,15 @@ impl Csc {
             evidence: evidence.map(|found| evidence::of_finding(audit, found, id, place)),
             gap: None,
         }
+    }
+
+    /// The same, judged by other tests than those of the audit, or at another level.
+    pub fn judged(self, report: &Report<'_>, definition: &str, judging: &Judging<'_>) -> Self {
+        let (audit, found) = (&report.record.audit, report.evidence());
+        let known = found.is_some() || judging.tests.is_some();
+        let place = self.subgroup;
+        let evidence = known.then(|| evidence::of_judged(audit, found, definition, place, judging));
+        Self { evidence, ..self }
     }
 
     /// How sure the intervals of its actions are, such as `95%`.

@@ -4,7 +4,7 @@ use facts_engine::Group;
 use facts_engine::distribution::{Count, Share};
 use facts_engine::ranking::Ranked;
 
-use crate::evidence::{Stands, words};
+use crate::evidence::{Judging, Stands, words};
 use crate::grid::{Grid, Side};
 use crate::report::{Column, Report};
 use crate::text::{SUPPRESSED, count, effectiveness, number, percent, value};
@@ -237,6 +237,25 @@ pub fn aggregated_rankings(report: &Report<'_>) -> Grid {
 
 /// One subgroup under all definitions: the value of each group, score, rank, against.
 pub fn all_definitions(report: &Report<'_>, subgroup: usize) -> Grid {
+    let own = |column: &Column| {
+        let (found, tests) = (report.evidence(), report.tests(column));
+        let alpha = found.map_or(0.0, |found| found.gathering.alpha);
+        Judging {
+            alpha,
+            tests,
+            tested_at: tests.map(|_| alpha),
+            definitions: found.map_or(0, |found| found.tests.len()),
+        }
+    };
+    all_definitions_judged(report, subgroup, &own)
+}
+
+/// The same, each definition judged by these tests at their level.
+pub fn all_definitions_judged<'j>(
+    report: &Report<'_>,
+    subgroup: usize,
+    judging: &dyn Fn(&Column) -> Judging<'j>,
+) -> Grid {
     let groups = &report.record.audit.groups;
     let mut columns = vec![("definition".to_owned(), Side::Left)];
     columns.extend(of_groups(report, ""));
@@ -245,7 +264,8 @@ pub fn all_definitions(report: &Report<'_>, subgroup: usize) -> Grid {
         ("rank".to_owned(), Side::Right),
         ("bias against".to_owned(), Side::Left),
     ]);
-    let has_evidence = report.evidence().is_some();
+    let is_tested = |column: &Column| judging(column).tests.is_some();
+    let has_evidence = report.evidence().is_some() || report.columns.iter().any(is_tested);
     if has_evidence {
         columns.push(("p".to_owned(), Side::Right));
         columns.push(("family-wise".to_owned(), Side::Right));
@@ -271,7 +291,7 @@ pub fn all_definitions(report: &Report<'_>, subgroup: usize) -> Grid {
         let against = assessment.against.iter().map(|&g| groups[g].name.trim());
         row.push(against.collect::<Vec<_>>().join(", "));
         if has_evidence {
-            row.extend(tested_cells(report, column, ranked));
+            row.extend(tested_cells(&judging(column), ranked));
         }
         grid.row(row);
     }
@@ -279,12 +299,8 @@ pub fn all_definitions(report: &Report<'_>, subgroup: usize) -> Grid {
 }
 
 /// What the test of a ranked subgroup says: its p-values and whether it passes.
-fn tested_cells(report: &Report<'_>, column: &Column, ranked: &Ranked) -> [String; 3] {
-    let (tested, stands) = (
-        report.tested(column, ranked.subgroup),
-        report.stands(column, ranked.subgroup),
-    );
-    let (Some(tested), Some(stands)) = (tested, stands) else {
+fn tested_cells(judging: &Judging<'_>, ranked: &Ranked) -> [String; 3] {
+    let Some((tested, stands)) = judging.of_subgroup(ranked.subgroup) else {
         return [String::new(), String::new(), "not tested".to_owned()];
     };
     let passes = match stands {

@@ -429,6 +429,8 @@ If age = (41.0, 50.0], occupation = Sales:
             intervals: None,
             looked_at: 0,
             stability: None,
+            judged_at: 0.05,
+            tested_at: None,
         });
         let line =
             "Exec-managerial with effectiveness 39.74% (cost 4; 95% interval 28.8% to 51.5%)";

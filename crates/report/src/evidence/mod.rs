@@ -46,6 +46,46 @@ pub struct FindingEvidence {
     pub looked_at: usize,
     /// How it fares under other settings and samples, if that was asked for.
     pub stability: Option<Followed>,
+    /// The level at which its test is judged: α, unless another was asked for since.
+    #[serde(skip)]
+    pub judged_at: f64,
+    /// The level that its definition was tested at; none if it was not tested.
+    #[serde(skip)]
+    pub tested_at: Option<f64>,
+}
+
+/// By which tests the findings of a definition are judged, and at which level.
+#[derive(Clone, Copy, Debug)]
+pub struct Judging<'a> {
+    /// The level that is asked for.
+    pub alpha: f64,
+    /// The tests; none if the definition was not tested, or at a lower level only: p-values above the level
+    /// of the tests are not all known.
+    pub tests: Option<&'a Tests>,
+    /// The level that it was tested at; none if it was not.
+    pub tested_at: Option<f64>,
+    /// How many definitions were tested together.
+    pub definitions: usize,
+}
+
+impl<'a> Judging<'a> {
+    /// By the tests of an audit, at its own level.
+    fn of(evidence: &'a Evidence, definition: &str) -> Self {
+        let mut tests = evidence.tests.iter();
+        let tests = tests.find(|tests| tests.definition == definition);
+        Self {
+            alpha: evidence.gathering.alpha,
+            tests,
+            tested_at: tests.map(|_| evidence.gathering.alpha),
+            definitions: evidence.tests.len(),
+        }
+    }
+
+    /// What the test of a subgroup says, and what it stands against; none if it is not known.
+    pub(crate) fn of_subgroup(&self, subgroup: usize) -> Option<(&'a Tested, Stands)> {
+        let tested = self.tests?.tested.get(subgroup)?.as_ref()?;
+        Some((tested, Stands::new(tested, self.alpha)))
+    }
 }
 
 /// What the test of one finding says.
@@ -279,27 +319,42 @@ pub(crate) fn of_finding(
     definition: &str,
     subgroup: usize,
 ) -> FindingEvidence {
-    let alpha = evidence.gathering.alpha;
-    let mut tests = evidence.tests.iter();
-    let tests = tests.find(|tests| tests.definition == definition);
-    let test = tests.and_then(|tests| of_test(tests, subgroup, alpha, evidence.tests.len()));
-    let pairs = tests.map_or(&[][..], |tests| tests.pairs_of(subgroup));
+    let judging = Judging::of(evidence, definition);
+    of_judged(audit, Some(evidence), definition, subgroup, &judging)
+}
+
+/// What supports one entry of a ranking, judged by other tests than those of the audit, or at another
+/// level. Intervals and variants are the audit's, at its own level.
+pub(crate) fn of_judged(
+    audit: &Audit,
+    evidence: Option<&Evidence>,
+    definition: &str,
+    subgroup: usize,
+    judging: &Judging<'_>,
+) -> FindingEvidence {
+    let pairs = judging.tests.map_or(&[][..], |t| t.pairs_of(subgroup));
     let is_it = |id: &str, place: usize| id == definition && place == subgroup;
-    let intervals = (evidence.intervals.iter()).find(|one| is_it(&one.definition, one.subgroup));
+    let intervals = evidence.and_then(|evidence| {
+        let mut intervals = evidence.intervals.iter();
+        intervals.find(|one| is_it(&one.definition, one.subgroup))
+    });
     FindingEvidence {
-        alpha,
-        looked_at: looked_at(evidence),
+        alpha: evidence.map_or(judging.alpha, |evidence| evidence.gathering.alpha),
+        judged_at: judging.alpha,
+        tested_at: judging.tested_at,
+        looked_at: evidence.map_or(0, looked_at),
         pairs: (pairs.iter())
-            .map(|pair| PairRow::new(audit, pair, alpha))
+            .map(|pair| PairRow::new(audit, pair, judging.alpha))
             .collect(),
         small_groups: small_groups(audit, subgroup),
-        test,
+        test: of_test(judging, subgroup),
         intervals: intervals.map(|one| Intervals {
             score: one.score,
             gap: one.gap,
             infinite: one.infinite,
         }),
-        stability: evidence.stability.as_ref().and_then(|stability| {
+        stability: evidence.and_then(|evidence| {
+            let stability = evidence.stability.as_ref()?;
             let mut findings = stability.findings.iter();
             let finding = findings.find(|one| is_it(&one.definition, one.subgroup))?;
             Some(followed(finding, &stability.variants))
@@ -327,18 +382,19 @@ pub(crate) fn of_value(
     found.values.get(group).copied()
 }
 
-fn of_test(tests: &Tests, subgroup: usize, alpha: f64, definitions: usize) -> Option<FindingTest> {
-    let tested = tests.tested.get(subgroup)?.as_ref()?;
+fn of_test(judging: &Judging<'_>, subgroup: usize) -> Option<FindingTest> {
+    let (tested, stands) = judging.of_subgroup(subgroup)?;
+    let tests = judging.tests?;
     Some(FindingTest {
         p: tested.p,
         family_wise: tested.family_wise,
         false_discovery: tested.false_discovery,
         source: tested.source,
         family: tests.tested.iter().flatten().count(),
-        stands: Stands::new(tested, alpha),
+        stands,
         least_score: tested.least_score,
         least_gap: tested.least_gap,
-        together: tested.together(definitions),
+        together: tested.together(judging.definitions),
         gap_p: tested.gap_p,
     })
 }

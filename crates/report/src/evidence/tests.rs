@@ -58,6 +58,8 @@ fn finding(test: Option<FindingTest>) -> Csc {
         evidence: Some(FindingEvidence {
             looked_at: 0,
             alpha: 0.05,
+            judged_at: 0.05,
+            tested_at: test.as_ref().map(|_| 0.05),
             test,
             pairs: Vec::new(),
             small_groups: Vec::new(),

@@ -152,14 +152,14 @@ pub fn lines(csc: &Csc) -> Vec<String> {
 pub fn about_finding(evidence: &FindingEvidence, score: f64, is_fair: bool) -> Vec<String> {
     let mut lines = Vec::new();
     match &evidence.test {
-        Some(test) if is_fair => lines.push(could_show(test, evidence.alpha)),
+        Some(test) if is_fair => lines.extend(could_show_here(evidence, test)),
         Some(test) => {
             lines.push(test_line(test));
             if test.stands != Stands::FamilyWise {
-                lines.push(could_show(test, evidence.alpha));
+                lines.extend(could_show_here(evidence, test));
             }
         }
-        None => lines.push(NOT_TESTED.to_owned()),
+        None => lines.push(not_tested(evidence)),
     }
     lines.extend(pairs(&evidence.pairs));
     lines.extend(small(&evidence.small_groups));
@@ -168,6 +168,24 @@ pub fn about_finding(evidence: &FindingEvidence, score: f64, is_fair: bool) -> V
         lines.extend(not_close(evidence.looked_at));
     }
     lines
+}
+
+/// Which score could have been shown; none at another level than that of the test, where it is not known.
+fn could_show_here(evidence: &FindingEvidence, test: &FindingTest) -> Option<String> {
+    let known = evidence.tested_at == Some(evidence.judged_at);
+    known.then(|| could_show(test, evidence.judged_at))
+}
+
+/// That a finding was not tested, or not at the level that is asked for.
+fn not_tested(evidence: &FindingEvidence) -> String {
+    match evidence.tested_at {
+        None => NOT_TESTED.to_owned(),
+        Some(at) => format!(
+            "Not tested at α = {}: this definition was tested at α = {}.",
+            level(evidence.judged_at),
+            level(at)
+        ),
+    }
 }
 
 /// What was found by looking closely: intervals and stability.
