@@ -42,6 +42,30 @@ impl Grid {
         self.rows.push(cells.collect());
     }
 
+    /// Without the columns of this name.
+    pub(crate) fn without(mut self, name: &str) -> Self {
+        let gone = |c: usize| self.columns.get(c).is_some_and(|(known, _)| known == name);
+        for row in &mut self.rows {
+            let cells = row.drain(..).enumerate();
+            *row = cells
+                .filter(|&(c, _)| !gone(c))
+                .map(|(_, cell)| cell)
+                .collect();
+        }
+        self.columns.retain(|(known, _)| known != name);
+        self
+    }
+
+    /// With another heading for the columns of this name.
+    pub(crate) fn renamed(mut self, name: &str, to: &str) -> Self {
+        for (known, _) in &mut self.columns {
+            if known == name {
+                *known = visible(to);
+            }
+        }
+        self
+    }
+
     /// As aligned text, each line indented.
     pub fn text(&self, indent: usize) -> String {
         let headings: Vec<String> = self.columns.iter().map(|(h, _)| h.clone()).collect();

@@ -8,7 +8,7 @@ use facts_engine::distribution::Share;
 use facts_engine::evidence::{Interval, clopper_pearson};
 use serde::Serialize;
 
-pub use self::screen::{about, first_screen, people, stories, story};
+pub use self::screen::{about, first_screen, people, people_beside_plot, stories, story};
 use crate::report::Report;
 
 /// A report's answer, ready to be said.

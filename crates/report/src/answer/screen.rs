@@ -141,7 +141,7 @@ pub fn people(answered: &Answered<'_>, groups: usize) -> Grid {
         (String::new(), Side::Right),
         ("with a way out".to_owned(), Side::Right),
         (format!("({sureness} interval)"), Side::Left),
-        ("by cost".to_owned(), Side::Left),
+        (BY_COST.to_owned(), Side::Left),
         ("median cost".to_owned(), Side::Right),
     ]);
     let dearest = answered
@@ -179,6 +179,18 @@ pub fn people(answered: &Answered<'_>, groups: usize) -> Grid {
     }
     grid
 }
+
+/// The same where the plot stands beside it: each column with a heading.
+pub fn people_beside_plot(answered: &Answered<'_>) -> Grid {
+    let interval = format!("({} interval)", words::sureness(answered));
+    people(answered, usize::MAX)
+        .without(BY_COST)
+        .renamed("", "share refused")
+        .renamed(&interval, &format!("share with a way {interval}"))
+}
+
+/// The heading of the small plots.
+const BY_COST: &str = "by cost";
 
 /// Steps of the small plots.
 const STEPS: usize = 10;

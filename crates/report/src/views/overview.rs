@@ -3,14 +3,17 @@
 use facts_engine::Group;
 use facts_engine::answer::GroupPeople;
 use facts_engine::evidence::Gathering;
+use facts_engine::population::{Direction, Kind, Step};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::answer::{self, AnswerDocument, words};
+use crate::evidence::words::several;
 use crate::grid::Grid;
 use crate::overview::facts;
 use crate::record::Record;
 use crate::report::{Column, Report};
+use crate::text::number;
 
 /// An audit at a glance.
 #[derive(Serialize)]
@@ -65,6 +68,12 @@ pub struct FeatureRow<'a> {
     levels: Vec<&'a str>,
     ordered: bool,
     immutable: bool,
+    /// The one way that it may go, if there is one.
+    only: Option<Direction>,
+    /// How far one change may go, if not any way, in words.
+    max_step: Option<String>,
+    /// Whether it is a number in bins.
+    binned: bool,
     weight: f64,
 }
 
@@ -81,6 +90,12 @@ pub fn overview<'a>(report: &'a Report<'a>, command: Option<String>) -> Overview
             .collect(),
         ordered: feature.is_ordered(),
         immutable: feature.rules.immutable,
+        only: feature.rules.direction,
+        max_step: feature.rules.max_step.map(|step| match step {
+            Step::Levels(levels) => several(levels as u64, "level"),
+            Step::Units(units) => number(units),
+        }),
+        binned: matches!(feature.kind, Kind::Binned(_)),
         weight: feature.weight,
     });
     let costs = (audit.subgroups.iter()).filter_map(|subgroup| subgroup.cost_levels.last());
@@ -94,7 +109,7 @@ pub fn overview<'a>(report: &'a Report<'a>, command: Option<String>) -> Overview
             .flat_map(|answer| answer.people.iter().map(ways))
             .collect(),
         about: answer::about(report),
-        people: (answered.as_ref()).map(|answered| answer::people(answered, usize::MAX)),
+        people: (answered.as_ref()).map(|answered| answer::people_beside_plot(answered)),
         answer: answered.as_ref().map(|answered| answered.document()),
         not_said: words::NOT_SAID,
         cost_unit: words::cost_unit(audit),

@@ -34,6 +34,14 @@ pub struct Row {
     pub p: Option<String>,
 }
 
+/// Which kind of fair, in a word or three.
+pub(super) fn fair_words(fair: Fair) -> &'static str {
+    match fair {
+        Fair::Equal => "equal",
+        Fair::OutOfReach => "out of reach",
+    }
+}
+
 impl Row {
     /// An entry of a ranking, with what the tests say of it at a level.
     pub fn new(
@@ -56,10 +64,7 @@ impl Row {
             rank: ranked.rank,
             score: number(found.score),
             against: found.against.to_vec(),
-            fair: found.fair().map(|fair| match fair {
-                Fair::Equal => "equal",
-                Fair::OutOfReach => "out of reach",
-            }),
+            fair: found.fair().map(fair_words),
             passes: tested.map(|tested| tested.passes(alpha)),
             p: tested.map(|tested| words::p_value(tested.family_wise)),
         }

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::curve::Curve;
 use super::places::{Place, Places};
+use super::row::fair_words;
 use crate::answer::StoryRow;
 use crate::report::{Column, Report};
 use crate::text::{number, value};
@@ -42,6 +43,8 @@ pub struct Cell {
     /// How large the score is beside the greatest finite one of the definition, from 0 to 1.
     weight: f64,
     against: Vec<usize>,
+    /// Which kind of fair it is; none if it is not.
+    fair: Option<&'static str>,
     passes: Option<bool>,
     rank: Option<u32>,
 }
@@ -111,6 +114,7 @@ fn cell(report: &Report<'_>, column: &Column, subgroup: usize) -> Option<Cell> {
             _ => 0.0,
         },
         against: found.against.to_vec(),
+        fair: found.fair().map(fair_words),
         passes: tests.map(|(evidence, tests)| evidence.passes_together(tests, subgroup)),
         rank: here.rank,
     })
