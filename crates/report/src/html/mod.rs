@@ -24,6 +24,7 @@ use sha2::{Digest, Sha256};
 
 pub(crate) use self::comparison::{comparison, series};
 use self::page::{Document, Page};
+pub use self::page::{plot, plot_marks};
 use crate::report::Report;
 
 const STYLE: &str = concat!(

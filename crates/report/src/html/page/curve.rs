@@ -1,5 +1,7 @@
 //! A step plot as a drawing in the page itself: it needs no script, and it prints.
 
+use askama::Template;
+use facts_engine::Audit;
 use facts_engine::distribution::{Share, Subgroup, Viewpoint};
 
 use super::MARKS;
@@ -34,6 +36,28 @@ pub(super) struct Curve {
     pub(super) wanted: Option<Tick>,
     /// The costs with the shares of each group, for those who want numbers.
     pub(super) numbers: Vec<(String, Vec<String>)>,
+}
+
+/// The plot alone.
+#[derive(Template)]
+#[template(path = "plot.html")]
+struct Plot {
+    curve: Curve,
+}
+
+/// The distributions of a subgroup, each member by their own action, as a drawing for another page that holds
+/// [`plot_marks`]; none if there is nothing to draw, or a count is suppressed.
+pub fn plot(audit: &Audit, subgroup: &Subgroup) -> Option<String> {
+    let groups: Vec<&str> = audit.groups.iter().map(|g| g.name.trim()).collect();
+    let caption = "Share with a way out within a cost, each by their own action".to_owned();
+    let deciding = Deciding::default();
+    let curve = Curve::of_subgroup(caption, &groups, subgroup, Viewpoint::Micro, deciding)?;
+    Plot { curve }.render().ok()
+}
+
+/// The marks of lines that plots of a page use.
+pub fn plot_marks() -> &'static str {
+    include_str!("../templates/marks.html")
 }
 
 /// What decides, to be drawn across the plot: a cost with why it does, and a share.
