@@ -38,6 +38,8 @@ pub use self::workbench::Workbench;
 pub struct Door {
     /// The address; port 0 is any that is free.
     pub address: SocketAddr,
+    /// Whether any free port serves where that of the address is taken.
+    pub or_any_port: bool,
     /// The password that lets people in besides the token; needed on any address but this machine's own.
     pub password: Option<String>,
 }
@@ -99,7 +101,11 @@ pub fn serve(
     let refuse = |error: std::io::Error| {
         Failure::output(format!("cannot listen on {}", door.address), error)
     };
-    let listening = Listening::on(door.address).map_err(refuse)?;
+    let any = |taken: std::io::Error| match door.or_any_port {
+        true => Listening::on(SocketAddr::new(door.address.ip(), 0)),
+        false => Err(taken),
+    };
+    let listening = Listening::on(door.address).or_else(any).map_err(refuse)?;
     let gate = Arc::new(Gate::new(listening.address(), door.password.clone()).map_err(refuse)?);
     let (url_for_one, arrival) = gate.url_for_one().map_err(refuse)?;
     ready(&Ready {

@@ -456,6 +456,7 @@ fn a_what_if_cannot_name_a_model_or_a_file() {
 #[test]
 fn other_machines_need_a_password() {
     let door = Door {
+        or_any_port: false,
         address: "0.0.0.0:0".parse().unwrap(),
         password: None,
     };

@@ -34,14 +34,10 @@ pub(crate) struct ServeArgs {
     /// Do not open the browser
     #[arg(long, help_heading = "The page")]
     pub(crate) no_browser: bool,
-    /// The port; any that is free unless said
-    #[arg(
-        long,
-        value_name = "PORT",
-        default_value_t = 0,
-        help_heading = "The page"
-    )]
-    pub(crate) port: u16,
+    /// The port, or 0 for any that is free; unless said, always the same for the same audit, where that is
+    /// free, so that the browser knows its pins and notes again
+    #[arg(long, value_name = "PORT", help_heading = "The page")]
+    pub(crate) port: Option<u16>,
     /// Listen on this address instead of 127.0.0.1; needs a password in FACTS_PASSWORD
     #[arg(long, value_name = "ADDRESS", help_heading = "The page")]
     pub(crate) listen: Option<IpAddr>,

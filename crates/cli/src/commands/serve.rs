@@ -202,9 +202,26 @@ fn door(args: &ServeArgs) -> Result<Door, Failure> {
         )));
     }
     Ok(Door {
-        address: SocketAddr::new(ip, args.port),
+        address: SocketAddr::new(ip, args.port.unwrap_or_else(|| usual_port(args))),
+        or_any_port: args.port.is_none(),
         password,
     })
+}
+
+/// A port that is always the same for the same files: what a browser keeps, it keeps by the port.
+fn usual_port(args: &ServeArgs) -> u16 {
+    let named = args.subject.iter().chain(&args.what.config);
+    // What is no path here, such as an address of a table, is taken as it stands.
+    let paths: Vec<PathBuf> = named
+        .map(|path| std::fs::canonicalize(path).unwrap_or_else(|_| path.clone()))
+        .collect();
+    let text = format!("{paths:?}");
+    // FNV-1a: the same on every machine and in every version.
+    let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    // The ports that are for whoever takes them.
+    49152 + (hash % 16384) as u16
 }
 
 /// The file that leads the user's browser to the page. What a program is started with can be read by

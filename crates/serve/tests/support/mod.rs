@@ -114,7 +114,11 @@ impl Server {
         let password = password.map(str::to_owned);
         let thread = std::thread::spawn(move || {
             let address = "127.0.0.1:0".parse().unwrap();
-            let door = Door { address, password };
+            let door = Door {
+                address,
+                or_any_port: false,
+                password,
+            };
             let ready = |ready: &Ready| tell.send(ready.clone()).unwrap();
             facts_serve::serve(door, subject, &until, &ready).unwrap();
         });
