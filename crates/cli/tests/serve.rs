@@ -47,7 +47,7 @@ fn start(command: &mut Command) -> (Serving, String) {
 }
 
 fn session(url: &str) -> String {
-    get(url, "session")
+    get(url, "/api/session")
 }
 
 fn get(url: &str, path: &str) -> String {
@@ -55,7 +55,7 @@ fn get(url: &str, path: &str) -> String {
     let (host, token) = address.split_once("/?token=").unwrap();
     let mut stream = TcpStream::connect(host).unwrap();
     let request = format!(
-        "GET /api/{path} HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n\r\n"
+        "GET {path} HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n\r\n"
     );
     stream.write_all(request.as_bytes()).unwrap();
     let mut answer = String::new();
@@ -82,18 +82,6 @@ fn interrupted(serving: &mut Serving) -> (Duration, ExitStatus) {
 fn interrupt(mut serving: Serving) {
     let (_, status) = interrupted(&mut serving);
     assert!(status.success());
-}
-
-/// A saved audit of the example.
-fn saved(folder: &Path) -> PathBuf {
-    let out = folder.join("result");
-    let mut audit = facts();
-    audit
-        .args(["audit", "--no-evidence", "--quiet", "--config"])
-        .arg(hiring());
-    audit.arg("--out").arg(&out).stdout(Stdio::null());
-    assert!(audit.status().unwrap().success());
-    out
 }
 
 #[test]
@@ -219,6 +207,144 @@ fn the_browser_is_led_in_by_a_file_of_the_user() {
     typing.write_all(b"\x03").unwrap();
     std::thread::spawn(move || std::io::copy(&mut said, &mut std::io::sink()));
     until(&|| TcpStream::connect(host).is_err());
+}
+
+/// The audit of the example, saved in a folder.
+fn saved(folder: &Path) -> PathBuf {
+    let out = folder.join("result");
+    let mut audit = facts();
+    audit.args(["audit", "--quiet", "--config"]).arg(hiring());
+    audit.args([
+        "--set",
+        "evidence.shuffles=199",
+        "--set",
+        "evidence.resamples=0",
+    ]);
+    audit
+        .args(["--set", "evidence.alpha=0.2", "--out"])
+        .arg(&out);
+    assert!(audit.stdout(Stdio::null()).status().unwrap().success());
+    out
+}
+
+/// A browser keeps pins and notes by the port.
+#[test]
+fn the_same_audit_is_served_at_the_same_port_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = saved(folder.path());
+    let port = |url: &str| {
+        url.split(['/', ':'])
+            .nth(4)
+            .unwrap()
+            .parse::<u16>()
+            .unwrap()
+    };
+    let (serving, url) = start(facts().arg("serve").arg(&out));
+    let usual = port(&url);
+    assert!(usual >= 49152, "{url}");
+    // Where it is taken, any other serves.
+    let (other, url) = start(facts().arg("serve").arg(&out));
+    assert_ne!(port(&url), usual);
+    interrupt(other);
+    interrupt(serving);
+    let (serving, url) = start(facts().arg("serve").arg(&out));
+    assert_eq!(port(&url), usual);
+    interrupt(serving);
+}
+
+fn json(answer: &str) -> serde_json::Value {
+    serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap()
+}
+
+/// What the copied command of an answer prints, when it is typed into a shell.
+fn typed(answer: &serde_json::Value) -> String {
+    let command = answer["command"].as_str().unwrap();
+    let arguments = command.strip_prefix("facts ").unwrap();
+    let program = env!("CARGO_BIN_EXE_facts");
+    let done = Command::new("sh")
+        .arg("-c")
+        .arg(format!("'{program}' {arguments}"))
+        .output();
+    let done = done.unwrap();
+    let said = String::from_utf8_lossy(&done.stderr).into_owned();
+    assert!(done.status.success(), "{command}: {said}");
+    String::from_utf8(done.stdout).unwrap()
+}
+
+#[test]
+fn the_command_of_each_view_shows_what_the_view_shows() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = saved(folder.path());
+    let (serving, url) = start(facts().arg("serve").arg(&out));
+    let ask = |path: &str| json(&get(&url, &format!("/api/audits/0{path}")));
+    let rows = "/subgroups?definition=equal-choice:0.55&where=job&count=25";
+    for more in ["", "&sort=rank", "&unfair=1", "&against=Female"] {
+        let found = ask(&format!("{rows}{more}"));
+        assert!(found["command_lacks"].is_null(), "{found}");
+        let told = typed(&found);
+        let listed = told.lines().filter_map(|line| line.strip_prefix("If "));
+        let listed: Vec<&str> = listed.map(|line| line.trim_end_matches(':')).collect();
+        let rows = found["rows"].as_array().unwrap().iter();
+        let rows: Vec<&str> = rows.map(|row| row["predicate"].as_str().unwrap()).collect();
+        assert_eq!(listed, rows, "{more}");
+        assert!(!rows.is_empty());
+    }
+    // What the command cannot do is said.
+    for (more, lack) in [
+        ("&alpha=0.1", "judge at α = 0.1"),
+        ("&people=20..40", "choose by people"),
+        ("&gap=0.2..inf", "choose by score"),
+        ("&sort=members", "sort like that"),
+    ] {
+        let found = ask(&format!("{rows}{more}"));
+        let lacks = found["command_lacks"].as_str().unwrap();
+        assert!(lacks.contains(lack), "{lacks}");
+        typed(&found);
+    }
+    let one = ask("/subgroup?definition=equal-choice:0.55&predicate=job%20%3D%20clerk");
+    let told = typed(&one);
+    for side in one["found"]["sides"].as_array().unwrap() {
+        assert!(told.contains(side["value"].as_str().unwrap()), "{told}");
+    }
+    assert!(told.contains(one["title"].as_str().unwrap()), "{told}");
+    let stories = ask("/stories");
+    typed(&stories);
+    let overview = ask("");
+    let told = typed(&overview);
+    let verdict = overview["answer"]["verdict_words"].as_str().unwrap();
+    assert!(told.contains(&verdict.to_uppercase()), "{told}");
+    interrupt(serving);
+}
+
+#[test]
+fn the_command_of_a_what_if_makes_it_again() {
+    let settings = ["evidence.shuffles=0", "evidence.resamples=0"].map(|one| ["--set", one]);
+    let mut serve = facts();
+    serve.args(["serve", "--quiet", "--config"]).arg(hiring());
+    let (serving, url) = start(serve.args(settings.concat()));
+    let body = r#"{"name": "w", "settings": ["features.degree.only=any", "protected.region={}"]}"#;
+    // The first audit is made whole before.
+    while !post(&url, "/api/scenarios", body).contains(" 202 ") {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    let is_there = || get(&url, "/api/audits/1").starts_with("HTTP/1.1 200 ");
+    while !is_there() {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    let overview = json(&get(&url, "/api/audits/1"));
+    let session = json(&session(&url));
+    assert_eq!(session["audits"][1]["command"], overview["command"]);
+    let told = typed(&overview);
+    let headline = overview["answer"]["headline"].as_str().unwrap();
+    let words: Vec<&str> = told.split_whitespace().collect();
+    assert!(words.join(" ").contains(headline), "{told}");
+    let people = json(&get(&url, "/api/audits/0/people"));
+    let listed = typed(&people);
+    assert!(
+        listed.starts_with(&format!("{} refused profiles", people["matching"])),
+        "{listed}"
+    );
+    interrupt(serving);
 }
 
 /// The tests of the audit are still being made when it ends.
@@ -437,17 +563,17 @@ fn no_secret_is_told() {
     command.args(["data.database=postgresql://me:s3cr3t@h/d", "--set"]);
     let (_serving, url) = start(command.arg("model.headers.X-Key=s3cr3t"));
     for path in [
-        "session",
-        "audits/0",
-        "audits/0/config",
-        "audits/0/subgroups?definition=equal-effectiveness:micro",
+        "/api/session",
+        "/api/audits/0",
+        "/api/audits/0/config",
+        "/api/audits/0/subgroups?definition=equal-effectiveness:micro",
     ] {
         let answer = get(&url, path);
         assert!(answer.starts_with("HTTP/1.1 200"), "{path}: {answer}");
         assert!(!answer.contains("s3cr3t"), "{path}: {answer}");
     }
-    let command = get(&url, "audits/0");
+    let command = get(&url, "/api/audits/0");
     assert!(command.contains("model.headers.X-Key=***"), "{command}");
-    let config = get(&url, "audits/0/config");
+    let config = get(&url, "/api/audits/0/config");
     assert!(config.contains("sh model.sh --token ***"), "{config}");
 }

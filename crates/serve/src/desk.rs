@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex};
 use facts_engine::definitions;
 use facts_engine::distribution::Subgroup;
 use facts_engine::evidence::Tests;
+use facts_report::evidence::Judging;
 use facts_report::views::{self, Places};
 use facts_report::{Column, Record, Report};
 use facts_run::Behind;
@@ -192,16 +193,28 @@ impl<'a> Desk<'a> {
     /// The tests of a definition that tell what passes at a level; none if it was not tested, or at a
     /// lower level only: p-values above the level of the tests are not all known.
     pub(crate) fn tests(&self, id: &str, alpha: f64) -> Option<&Tests> {
+        self.judging(id, alpha).tests
+    }
+
+    /// By which tests the findings of a definition are judged at a level: those of the audit, or those that
+    /// were made since.
+    pub(crate) fn judging(&self, id: &str, alpha: f64) -> Judging<'_> {
         let own = self.record.evidence.as_ref().and_then(|found| {
             let tests = self.record.tests_of(id)?;
-            (alpha <= found.gathering.alpha).then_some(tests)
+            Some((found.gathering.alpha, tests, found.tests.len()))
         });
-        let since = self.tested.iter().rev();
-        own.or_else(|| {
-            let mut since =
-                since.filter(|(level, tests)| tests.definition == id && alpha <= *level);
-            since.next().map(|(_, tests)| tests)
-        })
+        let since = (self.tested.iter().rev())
+            .filter(|(_, tests)| tests.definition == id)
+            .map(|(level, tests)| (*level, tests, 1));
+        let all = || own.into_iter().chain(since.clone());
+        let told = all().find(|(level, ..)| alpha <= *level);
+        let highest = all().map(|(level, ..)| level).reduce(f64::max);
+        Judging {
+            alpha,
+            tests: told.map(|(_, tests, _)| tests),
+            tested_at: told.map(|(level, ..)| level).or(highest),
+            definitions: told.map_or(1, |(.., definitions)| definitions),
+        }
     }
 
     /// The level α that the audit was tested at, or the usual one.

@@ -270,7 +270,7 @@ impl Gate {
     fn stranger(&self, why: &str, again: bool) -> Response {
         let how = match self.password {
             Some(_) => {
-                "<form method=\"post\" action=\"/login\"><label>Password <input type=\"password\" name=\"password\" autocomplete=\"current-password\" required autofocus></label> <button>Come in</button></form>"
+                "<form method=\"post\" action=\"/login\"><label>Password <input type=\"password\" name=\"password\" autocomplete=\"current-password\" required autofocus></label> <button>Log in</button></form>"
             }
             None => "<p>Open the address that <code>facts serve</code> printed.</p>",
         };

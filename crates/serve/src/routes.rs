@@ -49,12 +49,18 @@ fn route(state: &Arc<State>, request: &Request) -> Result<Response, Failed> {
             let refuse = |error: serde_json::Error| Failed::bad(format!("cannot be read: {error}"));
             let asked: handover::Asked = serde_json::from_slice(&request.body).map_err(refuse)?;
             let held = state.audit(key)?;
-            held.ask(move |desk| handover::hand_over(desk, &asked))
+            let source = held.source.clone();
+            held.ask(move |desk| handover::hand_over(desk, &source, &asked))
         }
         (Method::Get, ["api", "audits", key, "subgroups.csv"]) => {
             let (asked, _) = subgroups::Asked::read(request)?;
             let held = state.audit(key)?;
             held.ask(move |desk| export::csv(desk, &asked))
+        }
+        (Method::Get, ["api", "audits", key, "subgroups.json"]) => {
+            let (asked, _) = subgroups::Asked::read(request)?;
+            let held = state.audit(key)?;
+            held.ask(move |desk| export::json(desk, &asked))
         }
         (Method::Get, ["api", "audits", key, "config"]) => configuration(state, key),
         (Method::Get, ["api", "compare"]) => compared(state, request),
@@ -83,6 +89,7 @@ fn session(state: &State) -> serde_json::Value {
         title["rows"] = json!(held.behind.is_some());
         title["people"] = json!(person::may_be_asked(held));
         title["settings"] = json!(held.settings());
+        title["command"] = json!(Command::show(&held.source).to_string());
         title
     });
     let job = state.jobs.current();
@@ -155,7 +162,6 @@ fn compared(state: &State, request: &Request) -> Result<Response, Failed> {
     let (old, new) = (key("old")?, key("new")?);
     let diff = state.diff(old, new)?;
     let command = Command::diff(&state.audit(old)?.source, &state.audit(new)?.source);
-    let command = command.map(|command| command.to_string());
     Ok(Response::json(&compare::compare(&diff, request, command)?))
 }
 

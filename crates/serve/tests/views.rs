@@ -205,6 +205,51 @@ fn a_subgroup_knows_those_with_one_condition_less_and_more() {
     assert!(rare["not_ranked"].as_str().unwrap().contains("not common"));
 }
 
+/// One level stands on the page: that which is asked for.
+#[test]
+fn a_subgroup_is_judged_at_the_level_that_is_asked_for() {
+    let record = record(&[]);
+    let server = asked(std::slice::from_ref(&record));
+    let all = &record.evidence.as_ref().unwrap().tests;
+    let (tests, ranking, subgroup) = (all.iter())
+        .find_map(|tests| {
+            let definition = definitions::parse(&tests.definition).unwrap();
+            let ranking = record.audit.rank(definition.as_ref());
+            let passes = |s: &usize| tests.tested[*s].is_some_and(|one| one.passes(0.19));
+            let mut unfair = ranking.unfair().iter().map(|ranked| ranked.subgroup);
+            let subgroup = unfair.find(passes)?;
+            Some((tests, ranking, subgroup))
+        })
+        .expect("a finding that passes");
+    let id = encoded(&tests.definition);
+    let p = |subgroup: usize| tests.tested[subgroup].unwrap().family_wise;
+    let predicate = encoded(
+        &record
+            .audit
+            .text(&record.audit.subgroups[subgroup].predicate),
+    );
+    let above = (p(subgroup) + 0.2) / 2.0;
+    let below = p(subgroup) / 2.0;
+    for (alpha, passes, said, cell) in
+        [(above, true, "Evidence: ", "yes"), (below, false, "p ", "")]
+    {
+        let path =
+            format!("/api/audits/0/subgroup?definition={id}&predicate={predicate}&alpha={alpha}");
+        let told = server.get(&path).json();
+        assert_eq!(told["found"]["row"]["passes"], passes);
+        assert_eq!(told["alpha"], alpha);
+        let support = texts(&told["found"]["support"]).join("\n");
+        assert!(support.contains(said), "{support}");
+        assert_eq!(support.contains("Evidence: "), passes, "{support}");
+        assert!(!support.contains("α = 0.2"), "{support}");
+        let rows = told["found"]["definitions"]["rows"].as_array().unwrap();
+        let row = rows.iter().find(|row| row[0] == ranking.title).unwrap();
+        let passing = row.as_array().unwrap().last().unwrap();
+        assert_eq!(passing == "yes", passes, "{row}");
+        assert!(cell.is_empty() || passing == cell);
+    }
+}
+
 #[test]
 fn a_subgroup_with_a_suppressed_count_says_why_it_is_not_ranked() {
     let mut record = record(&[]);
@@ -283,11 +328,73 @@ fn a_what_if_is_the_audit_of_the_same_configuration() {
             .unwrap(),
     );
     assert_eq!(server.get(path).json()["tested"], true);
+    // It is told of one subgroup and handed over, too; at a level above that of the test it is not known.
+    let row = &server.get(path).json()["rows"][0];
+    let predicate = row["predicate"].as_str().unwrap().to_owned();
+    let one = |alpha: &str| {
+        let path = format!(
+            "/api/audits/1/subgroup?definition=equal-choice:0.5&alpha={alpha}&predicate={}",
+            encoded(&predicate)
+        );
+        server.get(&path).json()
+    };
+    let told = one("0.2");
+    assert_eq!(told["tested"], true);
+    assert_eq!(told["found"]["row"]["p"], row["p"]);
+    let support = texts(&told["found"]["support"]).join(" ");
+    let p = row["p"].as_str().unwrap();
+    assert!(
+        support.contains(&format!("{p} among all")) && !support.contains("Not tested"),
+        "{support}"
+    );
+    let handed = format!(
+        r#"{{"form": "markdown", "definition": "equal-choice:0.5", "pins": [{{"predicate": {}, "note": ""}}]}}"#,
+        row["predicate"]
+    );
+    let handed = server.post("/api/audits/1/hand-over", &handed).body;
+    let handed = String::from_utf8(handed).unwrap();
+    assert!(handed.contains(&format!("{p} among all")), "{handed}");
+    let above = one("0.3");
+    assert_eq!(above["tested"], false);
+    assert!(above["found"]["row"]["p"].is_null());
+    let support = texts(&above["found"]["support"]).join(" ");
+    assert!(
+        support.contains("Not tested at α = 0.3: this definition was tested at α = 0.2."),
+        "{support}"
+    );
     // What is saved is the configuration with the what-if in it.
     let text = server.get("/api/audits/1/config").body;
     let text = String::from_utf8(text).unwrap();
     let config = facts_run::Config::parse("facts.toml", &text, &[]).unwrap();
     assert!(config.features["job"].immutable);
+    // A feature that may only go one way may go both, and the page knows which way each may go.
+    let degree = |audit: usize| {
+        let overview = server.get(&format!("/api/audits/{audit}")).json();
+        let mut features = overview["features"].as_array().unwrap().iter();
+        features
+            .find(|one| one["name"] == "degree")
+            .unwrap()
+            .clone()
+    };
+    assert_eq!(degree(0)["only"], "increase");
+    assert_eq!(degree(0)["max_step"], serde_json::Value::Null);
+    let body = r#"{"name": "both ways", "settings": ["features.degree.immutable=false", "features.degree.only=any", "features.degree.max-step=1"]}"#;
+    done(
+        server.post("/api/scenarios", body).json()["job"]
+            .as_u64()
+            .unwrap(),
+    );
+    assert_eq!(degree(2)["only"], serde_json::Value::Null);
+    assert_eq!(degree(2)["max_step"], "1 level");
+    let free = record(&[
+        "evidence.shuffles=99",
+        "features.degree.only=any",
+        "features.degree.max-step=1",
+    ]);
+    assert_eq!(free.audit.features[0].rules.direction, None);
+    let free = Report::new(&free).unwrap();
+    let document = serde_json::to_value(free.answered().unwrap().document()).unwrap();
+    assert_eq!(server.get("/api/audits/2").json()["answer"], document);
     // A what-if that cannot be says why, and the server goes on.
     let wrong = r#"{"name": "wrong", "settings": ["features.nothing.weight=2"]}"#;
     let job = server.post("/api/scenarios", wrong).json()["job"]

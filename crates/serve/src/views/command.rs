@@ -34,6 +34,17 @@ impl Command {
         }
     }
 
+    /// What judges at another level: an audit that is made says so, one that is saved has its own.
+    pub(crate) fn at_level(self, source: &Source, alpha: f64, lacks: &mut Vec<String>) -> Self {
+        match source {
+            Source::Made { .. } => self.with("--set", &format!("evidence.alpha={alpha}")),
+            Source::Saved(_) => {
+                lacks.push(format!("judge at α = {alpha}"));
+                self
+            }
+        }
+    }
+
     /// With a flag.
     pub(crate) fn flag(mut self, flag: &str) -> Self {
         self.0.push(flag.to_owned());
@@ -54,6 +65,12 @@ impl std::fmt::Display for Command {
             .iter()
             .try_for_each(|one| write!(f, " {}", quoted(one)))
     }
+}
+
+/// What a command does not do that the page does, in a sentence; none if it does all.
+pub(crate) fn lacking(what: &[String]) -> Option<String> {
+    let listed = facts_report::answer::words::listed(what, "or");
+    (!what.is_empty()).then(|| format!("The command does not {listed}; this page does."))
 }
 
 /// An argument that a shell takes as it stands.

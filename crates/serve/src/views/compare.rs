@@ -5,6 +5,7 @@ use facts_report::diff::{Change, Changed};
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::command::Command;
 use crate::failure::Failed;
 use crate::http::Request;
 
@@ -35,7 +36,7 @@ struct Sort<'a> {
 pub(crate) fn compare(
     diff: &Diff,
     request: &Request,
-    command: Option<String>,
+    command: Option<Command>,
 ) -> Result<Value, Failed> {
     let asked = request.parameter("definition").filter(|id| !id.is_empty());
     let known = diff.definitions.iter().zip(&diff.titles);
@@ -74,7 +75,7 @@ pub(crate) fn compare(
         "definitions": known.map(|(id, title)| json!({ "id": id, "title": title })).collect::<Vec<_>>(),
         "unchanged": diff.unchanged,
         "sorts": sorts,
-        "command": command,
+        "command": command.map(|command| command.with("-d", chosen).to_string()),
     }))
 }
 

@@ -3,13 +3,19 @@
 use facts_report::csv::{self, Formulas};
 use facts_report::sheets::{Cells, Sheet};
 
-use super::subgroups::{Asked, entries};
+use super::subgroups::{Asked, entries, rows};
 use crate::desk::Desk;
 use crate::failure::Failed;
 use crate::http::Response;
 
-/// The rows that filters and brush leave, in the order asked for, as CSV. It is opened in a
-/// spreadsheet, so nothing in it is a formula.
+/// The rows that filters and brush leave, in the order asked for, all of them, as JSON.
+pub(crate) fn json(desk: &mut Desk<'_>, asked: &Asked) -> Result<Response, Failed> {
+    let rows = rows(desk, asked)?;
+    let name = "attachment; filename=\"subgroups.json\"";
+    Ok(Response::json(&rows).with("Content-Disposition", name))
+}
+
+/// The same as CSV. It is opened in a spreadsheet, so nothing in it is a formula.
 pub(crate) fn csv(desk: &mut Desk<'_>, asked: &Asked) -> Result<Response, Failed> {
     let entries = entries(desk, asked)?;
     let audit = &desk.record.audit;

@@ -2,13 +2,13 @@
 
 use facts_engine::ranking::{Filters, Ranked, Ranking};
 use facts_engine::subgroups::Item;
-use facts_report::evidence::words;
+use facts_report::evidence::{Judging, words};
 use facts_report::views::{self, Curve, Place, Row, Side};
 use facts_report::{Column, Csc, Grid, Record, overview};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::command::Command;
+use super::command::{Command, lacking};
 use crate::desk::{Desk, Source};
 use crate::failure::Failed;
 
@@ -27,7 +27,13 @@ struct One {
     children: Vec<Neighbour>,
     definition: String,
     title: String,
+    /// The level at which findings pass.
+    alpha: f64,
+    /// Whether it is known what passes at α.
+    tested: bool,
     command: String,
+    /// What the command does not do, in a sentence.
+    command_lacks: Option<String>,
 }
 
 /// A condition that can be taken away.
@@ -83,7 +89,8 @@ pub(crate) fn subgroup(
     definition: &str,
     alpha: Option<f64>,
 ) -> Result<Value, Failed> {
-    let alpha = alpha.unwrap_or_else(|| desk.alpha());
+    let own_alpha = desk.alpha();
+    let alpha = alpha.unwrap_or(own_alpha);
     let id = desk.column(definition)?.ranking.definition.clone();
     let record = desk.record;
     let items = items(record, predicate)?;
@@ -100,13 +107,19 @@ pub(crate) fn subgroup(
         _ => None,
     };
     let title = around.column.ranking.title.clone();
+    let tested = around.judging().tests.is_some();
     let not_ranked = not_ranked.or_else(|| {
         let suppressed = found.is_none() && !items.is_empty();
         suppressed.then(|| format!("Not ranked by {title}: a count that it needs is suppressed."))
     });
     let features = &record.audit.features;
     let mut command = Command::show(source);
+    let mut lacks = Vec::new();
     if let Some(found) = &found {
+        command = command.with("-d", &id);
+        if alpha != own_alpha {
+            command = command.at_level(source, alpha, &mut lacks);
+        }
         command = command.with("--subgroup", &found.predicate);
     }
     let one = One {
@@ -122,14 +135,22 @@ pub(crate) fn subgroup(
         children,
         definition: id,
         title,
+        alpha,
+        tested,
         command: command.to_string(),
+        command_lacks: lacking(&lacks),
     };
     serde_json::to_value(one).map_err(|error| Failed::internal(error.to_string()))
 }
 
 /// The comparative subgroup counterfactual of a ranked subgroup by a definition.
-pub(crate) fn csc(desk: &mut Desk<'_>, id: &str, subgroup: usize) -> Result<Csc, Failed> {
-    let alpha = desk.alpha();
+pub(crate) fn csc(
+    desk: &mut Desk<'_>,
+    id: &str,
+    alpha: Option<f64>,
+    subgroup: usize,
+) -> Result<Csc, Failed> {
+    let alpha = alpha.unwrap_or_else(|| desk.alpha());
     let csc = Around::new(desk, id, alpha)?.csc(subgroup);
     csc.ok_or_else(|| Failed::unknown("this subgroup cannot be ranked: a count is suppressed"))
 }
@@ -178,8 +199,14 @@ impl<'d, 'a> Around<'d, 'a> {
         })
     }
 
+    /// By which tests its findings are judged.
+    fn judging(&self) -> Judging<'d> {
+        self.desk
+            .judging(&self.column.ranking.definition, self.alpha)
+    }
+
     fn row(&self, subgroup: usize) -> Option<Row> {
-        let tests = self.desk.tests(&self.column.ranking.definition, self.alpha);
+        let tests = self.judging().tests;
         let ranked = self.ranked[subgroup]?;
         let audit = &self.desk.record.audit;
         Some(Row::new(
@@ -279,7 +306,9 @@ impl<'d, 'a> Around<'d, 'a> {
         let definition = self.column.definition.as_ref();
         let shown = audit.show(&one, definition, &Filters::default());
         let evidence = self.desk.report.evidence();
-        let mut csc = Csc::new(audit, evidence, self.column, shown.first()?);
+        let csc = Csc::new(audit, evidence, self.column, shown.first()?);
+        let id = &self.column.ranking.definition;
+        let mut csc = csc.judged(&self.desk.report, id, &self.judging());
         csc.gap = self.desk.report.gap(subgroup).cloned();
         Some(csc)
     }
@@ -304,7 +333,9 @@ impl<'d, 'a> Around<'d, 'a> {
             support: words::lines(&csc),
             variants: views::variants(&csc),
             csc,
-            definitions: overview::all_definitions(&desk.report, subgroup),
+            definitions: overview::all_definitions_judged(&desk.report, subgroup, &|column| {
+                desk.judging(&column.ranking.definition, self.alpha)
+            }),
             actions: overview::all_actions(&desk.report, subgroup),
             curve: Curve::new(audit, found),
             told_by: told_by.map(|story| story + 1),

@@ -11,7 +11,7 @@ use facts_report::views::Row;
 use facts_report::{AskError, Choice, Report};
 use serde::Serialize;
 
-use super::command::Command;
+use super::command::{Command, lacking};
 use crate::desk::{Desk, Source};
 use crate::failure::Failed;
 use crate::http::Request;
@@ -77,6 +77,8 @@ pub(crate) struct Answer {
     rows: Vec<Row>,
     points: Option<Points>,
     command: String,
+    /// What the command does not do, in a sentence.
+    command_lacks: Option<String>,
 }
 
 /// Every subgroup that the filters leave, as columns of numbers.
@@ -219,6 +221,43 @@ pub(crate) fn entries(
     Ok(matching.brushed.iter().map(entry).collect())
 }
 
+/// The same as rows, under what they were asked for.
+pub(crate) fn rows(desk: &mut Desk<'_>, asked: &Asked) -> Result<Exported, Failed> {
+    let (id, alpha, matching) = matching(desk, asked)?;
+    let column = desk.known(&id).ok_or_else(Failed::gone)?;
+    let tests = desk.tests(&id, alpha);
+    let row = |&place: &usize| {
+        let ranked = &column.ranking.ranked[place];
+        let text = &desk.texts[ranked.subgroup];
+        Row::new(&desk.record.audit, text, ranked, tests, alpha)
+    };
+    Ok(Exported {
+        title: column.ranking.title.clone(),
+        groups: desk
+            .record
+            .audit
+            .groups
+            .iter()
+            .map(|group| group.name.clone())
+            .collect(),
+        rows: matching.brushed.iter().map(row).collect(),
+        tested: tests.is_some(),
+        definition: id,
+        alpha,
+    })
+}
+
+/// All rows, to be saved.
+#[derive(Serialize)]
+pub(crate) struct Exported {
+    definition: String,
+    title: String,
+    alpha: f64,
+    tested: bool,
+    groups: Vec<String>,
+    rows: Vec<Row>,
+}
+
 /// Answers a question about all subgroups.
 pub(crate) fn subgroups(
     desk: &mut Desk<'_>,
@@ -256,6 +295,7 @@ pub(crate) fn subgroups(
         .columns
         .iter()
         .find(|own| own.ranking.definition == id);
+    let (command, command_lacks) = command(source, asked, &id, alpha, desk.alpha());
     let evidence = own.filter(|_| asked.alpha.is_none_or(|alpha| alpha == desk.alpha()));
     Ok(Answer {
         evidence: evidence.and_then(|own| words::of_definition(&desk.report, own)),
@@ -282,7 +322,8 @@ pub(crate) fn subgroups(
                 .map(|&place| &ranking.ranked[place]);
             points(desk, ranked, &passes)
         }),
-        command: command(source, asked, &id).to_string(),
+        command: command.to_string(),
+        command_lacks,
         definition: id,
     })
 }
@@ -421,8 +462,15 @@ fn sort(
     });
 }
 
-/// The command that lists the same findings.
-fn command(source: &Source, asked: &Asked, id: &str) -> Command {
+/// The command that lists the same findings, and what it does not do.
+fn command(
+    source: &Source,
+    asked: &Asked,
+    id: &str,
+    alpha: f64,
+    own_alpha: f64,
+) -> (Command, Option<String>) {
+    let mut lacks = Vec::new();
     let mut command = Command::show(source).with("-d", id);
     if let Some(wanted) = &asked.wanted {
         command = command.with("--where", wanted);
@@ -432,11 +480,21 @@ fn command(source: &Source, asked: &Asked, id: &str) -> Command {
     }
     if asked.passing {
         command = command.flag("--passing");
+    } else if !asked.unfair {
+        command = command.flag("--fair");
     }
-    if asked.sort == Sort::Rank {
-        command = command.with("--order", "score");
+    if alpha != own_alpha {
+        command = command.at_level(source, alpha, &mut lacks);
     }
-    command.with("--top", "25")
+    let chosen = [("people", asked.people), ("score", asked.gap)];
+    let chosen = chosen.iter().filter(|(_, span)| span.is_some());
+    lacks.extend(chosen.map(|(name, _)| format!("choose by {name}")));
+    match asked.sort {
+        Sort::Rank if !asked.descending => command = command.with("--order", "score"),
+        Sort::People if !asked.descending => {}
+        _ => lacks.push("sort like that".to_owned()),
+    }
+    (command.with("--top", "25"), lacking(&lacks))
 }
 
 #[cfg(test)]
