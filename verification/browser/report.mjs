@@ -85,7 +85,7 @@ async function tellsTheAnswer(page, { overview, told }) {
   await go(page, "matrix");
   await page.waitForSelector("#explorer table.matrix");
   const cells = await page.$$eval("#explorer table.matrix tbody tr", (all) => all.map((row) => [...row.querySelectorAll("td")].map((cell) => cell.textContent.replace("●", "").trim())));
-  assert.deepEqual(cells, told.stories.map(({ matrix }) => matrix.map((cell) => (cell === null ? "–" : cell.against.length === 0 ? "=" : cell.score))));
+  assert.deepEqual(cells, told.stories.map(({ matrix }) => matrix.map((cell) => (cell === null ? "–" : cell.against.length > 0 ? cell.score : cell.fair === "equal" ? "=" : "∅"))));
 }
 
 const rows = (page) => page.$$eval(".list .row[data-subgroup]", (all) => all.map((row) => Number(row.dataset.subgroup)));

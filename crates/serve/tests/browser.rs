@@ -10,11 +10,11 @@ mod support;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use facts_engine::definitions;
+use facts_engine::definitions::{self, Fair};
 use facts_engine::ranking::Filters;
 use facts_report::evidence::words;
 use facts_report::text::{count, number, value};
-use facts_report::views::{sides, verdict};
+use facts_report::views::{self, Places, sides, verdict};
 use facts_report::{Csc, Diff, Record, Report, overview};
 use facts_serve::Subject;
 use serde_json::{Value, json};
@@ -54,6 +54,16 @@ fn ranked(record: &Record, id: &str) -> Value {
     })
 }
 
+/// How many findings pass at another level than that of the audit.
+fn at_level(record: &Record, id: &str, alpha: f64) -> String {
+    let ranking = (record.audit).rank(definitions::parse(id).unwrap().as_ref());
+    let tests = record.tests_of(id).unwrap();
+    let passes = |subgroup: usize| tests.tested[subgroup].is_some_and(|one| one.passes(alpha));
+    let unfair = ranking.unfair().iter();
+    let passing = unfair.filter(|ranked| passes(ranked.subgroup)).count();
+    format!("{} of them pass at α = {alpha}.", count(passing as u64))
+}
+
 fn expected(old: &Record, new: &Record) -> Value {
     let report = Report::new(old).unwrap();
     let answered = report.answered().unwrap();
@@ -64,9 +74,10 @@ fn expected(old: &Record, new: &Record) -> Value {
         let subgroup = &old.audit.subgroups[story.subgroup];
         let scores = report.columns.iter().map(|column| {
             let found = column.definition.assess(subgroup).unwrap();
-            match found.against.is_empty() {
-                true => "=".to_owned(),
-                false => number(found.score),
+            match found.fair() {
+                Some(Fair::Equal) => "=".to_owned(),
+                Some(Fair::OutOfReach) => "∅".to_owned(),
+                None => number(found.score),
             }
         });
         scores.collect::<Vec<_>>()
@@ -104,6 +115,8 @@ fn expected(old: &Record, new: &Record) -> Value {
             ranked(old, "equal-effectiveness:micro"),
             ranked(old, "equal-cost-of-effectiveness:macro:0.3"),
         ],
+        "told": views::stories(&report, &Places::new(&old.audit), &|_| None),
+        "atLevel": at_level(old, "equal-effectiveness:micro", 0.109),
         "slid": ranked(old, "equal-cost-of-effectiveness:macro:0.31"),
         "trend": people.trend.words(),
         "sentence": people.sentence(),
@@ -139,6 +152,20 @@ fn every_view_works_in_a_browser() {
     let mut told = expected(&old, &new);
     told["whatIf"] = json!(facts_report::answer::words::headline(
         &what_if.answered().unwrap()
+    ));
+    let again = record(&[
+        "evidence.shuffles=99",
+        "features.job.immutable=true",
+        "features.degree.immutable=false",
+        "features.degree.only=any",
+        "features.degree.weight=2",
+        "features.degree.max-step=1",
+        "features.years.quantiles=3",
+        "audit.support=0.06",
+    ]);
+    let again = Report::new(&again).unwrap();
+    told["again"] = json!(facts_report::answer::words::headline(
+        &again.answered().unwrap()
     ));
     let saved = vec![("before".to_owned(), old), ("after".to_owned(), new)];
     let saved = Server::start(Subject { saved, bench: None });

@@ -20,6 +20,8 @@ export interface AuditTitle {
   people: boolean;
   /** What it was made with, if it was made here. */
   settings: string[] | null;
+  /** The command that gives it; a page without a server knows none. */
+  command?: string;
 }
 
 export interface Session {
@@ -57,6 +59,20 @@ export interface Driver {
   better: Share;
 }
 
+export interface Feature {
+  name: string;
+  levels: string[];
+  ordered: boolean;
+  immutable: boolean;
+  /** The one way that it may go, if there is one. */
+  only: "increase" | "decrease" | null;
+  /** How far one change may go, in words. */
+  max_step: string | null;
+  /** Whether it is a number in bins. */
+  binned: boolean;
+  weight: number;
+}
+
 export interface Overview {
   about: string;
   facts: [string, string][];
@@ -76,7 +92,7 @@ export interface Overview {
   cost_unit: string;
   ways: ([number, number][] | null)[];
   definitions: Definition[];
-  features: { name: string; levels: string[]; ordered: boolean; immutable: boolean; weight: number }[];
+  features: Feature[];
   subgroups: number;
   without_actions: number;
   greatest_cost: number;
@@ -101,6 +117,7 @@ export interface Cell {
   score: string;
   weight: number;
   against: number[];
+  fair: string | null;
   passes: boolean | null;
   rank: number | null;
 }
@@ -168,6 +185,8 @@ export interface Subgroups {
   rows: Row[];
   points: Points | null;
   command: string | null;
+  /** What the command does not do, in a sentence. */
+  command_lacks: string | null;
 }
 
 export interface Neighbour {
@@ -208,7 +227,11 @@ export interface OneSubgroup {
   children: Neighbour[];
   definition: string;
   title: string;
+  alpha: number;
+  /** Whether it is known what passes at α. */
+  tested: boolean;
   command: string | null;
+  command_lacks: string | null;
 }
 
 export interface Compared {

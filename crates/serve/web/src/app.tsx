@@ -5,8 +5,9 @@ import { useEffect } from "preact/hooks";
 import { forget, offline, useAnswer, type AuditTitle, type Overview, type Session } from "./api";
 import { change, href, kept, useAddress, type Params } from "./address";
 import { Asking } from "./parts";
+import { keyOfPins } from "./pins";
 import { visible } from "./visible";
-import { Working, useWork, type Work } from "./work";
+import { SCENARIOS, Working, useWork, type Work } from "./work";
 import { Answer } from "./views/answer";
 import { Drill } from "./views/drill";
 import { Matrix } from "./views/matrix";
@@ -55,7 +56,8 @@ export function App({ all }: { all: View[] }) {
     const named = views.find(({ name }) => name === view)?.label ?? "";
     document.title = title ? visible(`${named}: ${title.name}`) : "facts: the explorer";
   }, [view, title?.name, views.length]);
-  const pinKey = title ? `${title.name} ${title.made}` : "";
+  useEffect(() => work.close(), [view]);
+  const pinKey = title ? keyOfPins(title) : "";
   const shown = title && overview ? { audit: String(title.key), title, audits, overview, params, pinKey, work } : null;
   return (
     <>
@@ -80,7 +82,7 @@ export function App({ all }: { all: View[] }) {
         <button type="button" class="undo" onClick={() => history.back()}>Undo</button>
       </header>
       <main id="main" tabIndex={-1} data-ready={shown ? "yes" : "no"}>
-        <Working work={work} />
+        <Working work={work} form={view === "what-if" ? SCENARIOS : null} />
         <Asking error={session.error ?? error} asking={asking && !overview} />
         {shown && (all.find(({ name }) => name === view)?.show(shown) ?? (
           <p>There is nothing at this address. Choose a view above.</p>

@@ -35,7 +35,7 @@ export function Table({ grid, caption }: { grid: Grid; caption: string }) {
 }
 
 /** A command that gives what is seen, to be copied. */
-export function Command({ command }: { command: string | null | undefined }) {
+export function Command({ command, lacks }: { command: string | null | undefined; lacks?: string | null }) {
   const [copied, setCopied] = useState(false);
   if (!command) return null;
   const copy = async () => {
@@ -51,6 +51,7 @@ export function Command({ command }: { command: string | null | undefined }) {
     <p class="command">
       <code>{command}</code>
       <button type="button" onClick={copy}>{copied ? "Copied" : "Copy the command"}</button>
+      {lacks && <span class="soft lacks">{lacks}</span>}
     </p>
   );
 }

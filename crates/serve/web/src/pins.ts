@@ -1,6 +1,7 @@
 // What the reader pins and notes, kept in this browser for each audit.
 
 import { useEffect, useState } from "preact/hooks";
+import type { AuditTitle } from "./api";
 
 export interface Pin {
   predicate: string;
@@ -11,6 +12,11 @@ const changed = "facts-pins";
 
 /** Pins that the browser would not keep. */
 const unkept = new Map<string, Pin[]>();
+
+/** What an audit is known by again: not when it was made, which moves when its p-values come. */
+export function keyOfPins({ data, model, protected: groups, settings, name }: AuditTitle): string {
+  return JSON.stringify([data, model, groups, settings ?? name]);
+}
 
 function key(audit: string) {
   return `facts-pins:${audit}`;

@@ -1,4 +1,4 @@
-// All subgroups as points: people across, gap upwards; a rectangle drawn over them chooses rows.
+// All subgroups as points: people across, score upwards; a rectangle drawn over them chooses rows.
 
 import { useEffect, useRef } from "preact/hooks";
 import type { Points } from "./api";
@@ -18,12 +18,16 @@ interface Scale {
   y(gap: number): number;
   people(x: number): number;
   gap(y: number): number;
-  /** The greatest finite gap; what is infinite stands beyond it. */
+  /** The greatest finite score, with a little room. */
   most: number;
+  /** Where infinite scores stand: beyond the finite ones, with room to the edge. */
+  infinite: number;
+  /** Which sides have infinite scores: the second group's, the first's. */
+  ends: [boolean, boolean];
   signed: boolean;
 }
 
-function scale(points: Points, width: number): Scale {
+function scale(points: Points, width: number, groups: number): Scale {
   let least = Infinity;
   let greatest = 1;
   for (const people of points.people) {
@@ -34,21 +38,29 @@ function scale(points: Points, width: number): Scale {
   const high = Math.max(low + 0.1, Math.log10(greatest) + 0.05);
   let most = 0;
   let signed = false;
-  points.gap.forEach((gap) => {
-    if (gap === null) return;
+  const ends: [boolean, boolean] = [false, false];
+  points.gap.forEach((gap, place) => {
+    if (gap === null) {
+      ends[points.against[place] === 1 && groups === 2 ? 0 : 1] = true;
+      return;
+    }
     most = Math.max(most, Math.abs(gap));
     signed ||= gap < 0;
   });
+  signed ||= ends[0];
   most = (most || 1) * 1.08;
+  const infinite = most * 1.08;
+  const [lowest, highest] = [signed ? -most * (ends[0] ? 1.16 : 1) : 0, most * (ends[1] ? 1.16 : 1)];
   const right = width - EDGE.right;
   const bottom = HEIGHT - EDGE.bottom;
-  const floor = signed ? -most : 0;
   return {
     x: (people) => EDGE.left + ((Math.log10(people) - low) / (high - low)) * (right - EDGE.left),
-    y: (gap) => bottom - ((gap - floor) / (most - floor)) * (bottom - EDGE.top),
+    y: (gap) => bottom - ((gap - lowest) / (highest - lowest)) * (bottom - EDGE.top),
     people: (x) => 10 ** (low + ((x - EDGE.left) / (right - EDGE.left)) * (high - low)),
-    gap: (y) => floor + ((bottom - y) / (bottom - EDGE.top)) * (most - floor),
+    gap: (y) => lowest + ((bottom - y) / (bottom - EDGE.top)) * (highest - lowest),
     most,
+    infinite,
+    ends,
     signed,
   };
 }
@@ -108,10 +120,14 @@ export function Scatter({ points, brush, groups, onBrush }: {
     const end = (at: PointerEvent) => {
       element.removeEventListener("pointermove", move);
       element.removeEventListener("pointerup", end);
-      onBrush(chosen(at));
+      element.removeEventListener("pointercancel", end);
+      // A finger that scrolls the page chooses nothing.
+      if (at.type === "pointerup") onBrush(chosen(at));
+      else if (context && image) context.putImageData(image, 0, 0);
     };
     element.addEventListener("pointermove", move);
     element.addEventListener("pointerup", end);
+    element.addEventListener("pointercancel", end);
   };
 
   return (
@@ -120,15 +136,15 @@ export function Scatter({ points, brush, groups, onBrush }: {
       class="scatter"
       height={HEIGHT}
       role="img"
-      aria-label={`${points.people.length} subgroups by people and gap. The fields beside it choose by numbers.`}
+      aria-label={`${points.people.length} subgroups by people and score. The fields beside it choose by numbers.`}
       onPointerDown={start}
     />
   );
 }
 
-/** Infinite gaps are drawn at the edge: a rectangle that reaches it takes them in. */
+/** Infinite scores are drawn beyond the others: a rectangle that reaches there takes them in. */
 function beyond([low, high]: [number, number], { most, signed }: Scale): [number, number] {
-  return [signed && low <= -most * 0.97 ? -Infinity : low, high >= most * 0.97 ? Infinity : high];
+  return [signed && low <= -most ? -Infinity : low, high >= most ? Infinity : high];
 }
 
 function paint(element: HTMLCanvasElement, points: Points, groups: string[]): Scale {
@@ -138,7 +154,7 @@ function paint(element: HTMLCanvasElement, points: Points, groups: string[]): Sc
   const [across, down] = [Math.round(width * density), Math.round(HEIGHT * density)];
   if (element.width !== across) element.width = across;
   if (element.height !== down) element.height = down;
-  const scaled = scale(points, width);
+  const scaled = scale(points, width, groups.length);
   const context = element.getContext("2d", { willReadFrequently: true });
   if (!context) return scaled;
   context.setTransform(density, 0, 0, density, 0, 0);
@@ -159,14 +175,15 @@ function dots(context: CanvasRenderingContext2D, points: Points, scaled: Scale, 
   const picture = context.createImageData(width, height);
   const pixels = new Uint32Array(picture.data.buffer);
   const paints = colours.map(pixel);
-  const size = Math.max(2, Math.round(2.4 * density));
+  // Few dots are large, so that each is seen.
+  const size = Math.round(Math.max(2.4, Math.min(6, 60 / Math.sqrt(points.people.length))) * density);
   // What passes is drawn last, over the rest.
   for (const passing of [false, true]) {
     for (let place = 0; place < points.people.length; place += 1) {
       const passes = points.passes[place];
       if ((passes === 1) !== passing) continue;
       const against = points.against[place] ?? -1;
-      const side = scaled.signed && against === 1 ? -scaled.most : scaled.most;
+      const side = scaled.signed && against === 1 ? -scaled.infinite : scaled.infinite;
       const left = Math.round(scaled.x(points.people[place] ?? 1) * density - size / 2);
       const top = Math.round(scaled.y(points.gap[place] ?? side) * density - size / 2);
       const paint = (against < 0 || passes === 0 ? paints[0] : paints[against + 1]) ?? 0;
@@ -228,6 +245,9 @@ function axes(context: CanvasRenderingContext2D, scaled: Scale, width: number, c
     context.stroke();
     context.fillText(String(Number(Math.abs(gap).toPrecision(2))), EDGE.left - 6, y + 4);
   }
+  scaled.ends.forEach((there, side) => {
+    if (there) context.fillText("∞", EDGE.left - 6, scaled.y(side === 0 ? -scaled.infinite : scaled.infinite) + 4);
+  });
   context.textAlign = "left";
   const [up = "", down = ""] = groups.map(visible);
   context.fillText(scaled.signed ? `score: against ${up} ↑, against ${down} ↓` : "score", EDGE.left, 12);
@@ -238,7 +258,8 @@ function axes(context: CanvasRenderingContext2D, scaled: Scale, width: number, c
 function outline(element: HTMLCanvasElement, scaled: Scale, brush: Brush) {
   const context = element.getContext("2d", { willReadFrequently: true });
   if (!context) return;
-  const clamp = (gap: number) => Math.max(scaled.signed ? -scaled.most : 0, Math.min(scaled.most, gap));
+  const lowest = scaled.signed ? -scaled.most * (scaled.ends[0] ? 1.16 : 1) : 0;
+  const clamp = (gap: number) => Math.max(lowest, Math.min(scaled.most * (scaled.ends[1] ? 1.16 : 1), gap));
   const [left, right] = brush.people.map((people) => scaled.x(Math.max(1, people))) as [number, number];
   const [low, high] = brush.gap.map((gap) => scaled.y(clamp(gap))) as [number, number];
   context.strokeStyle = getComputedStyle(element).getPropertyValue("--ink").trim() || "#000";

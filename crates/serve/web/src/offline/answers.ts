@@ -147,6 +147,7 @@ function subgroups(audit: Audit, params: URLSearchParams): Subgroups {
     rows: brushed.slice(from, from + count).map((s) => row(audit, column, s)),
     points: params.get("points") === "1" ? points(audit, column, matching) : null,
     command: null,
+    command_lacks: null,
   };
 }
 
@@ -179,7 +180,10 @@ function subgroup(audit: Audit, params: URLSearchParams): OneSubgroup {
     children: children(audit, column, items),
     definition: column.id,
     title: column.title,
+    alpha: audit.header.overview.alpha,
+    tested: column.tests !== null,
     command: null,
+    command_lacks: null,
   };
 }
 

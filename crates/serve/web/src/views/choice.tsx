@@ -15,13 +15,20 @@ function written({ kind, viewpoint, number }: ReturnType<typeof parts>): string 
   return [kind, viewpoint, number].filter((part) => part !== null).join(":");
 }
 
-export function DefinitionChoice({ overview, chosen }: { overview: Overview; chosen: string }) {
+export function DefinitionChoice({ overview, chosen, title }: {
+  overview: Overview;
+  chosen: string;
+  /** What the engine calls what is shown, which may be none of the audit's definitions. */
+  title: string | undefined;
+}) {
   const own = overview.definitions.some((definition) => definition.id === chosen);
-  const definition = overview.definitions.find((one) => one.id === chosen);
+  // At any number, a kind of definition asks the same question.
+  const definition = overview.definitions.find((one) => one.id === chosen)
+    ?? overview.definitions.find((one) => parts(one.id).kind === parts(chosen).kind);
   return (
     <label class="definition">Definition
       <select value={chosen} onChange={(event) => change({ definition: event.currentTarget.value })}>
-        {!own && <option value={chosen}>{chosen}</option>}
+        {!own && <option value={chosen}>{title ?? chosen}</option>}
         {overview.definitions.map((one) => <option value={one.id}>{one.title}</option>)}
       </select>
       {definition && <span class="soft">{definition.question}</span>}

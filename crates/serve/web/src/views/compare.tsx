@@ -29,6 +29,7 @@ export function Compare({ audits, params }: { audits: AuditTitle[]; params: Para
             {answer.people && <Table grid={answer.people.table} caption="What changed for people, by group" />}
             {answer.warnings.map((warning) => <p class="error">Beware: {warning}.</p>)}
             <Command command={answer.command} />
+            {answer.command === null && <p class="soft lacks">No command compares audits that are not saved: <code>facts audit --out</code> saves each, <code>facts diff</code> compares them.</p>}
           </section>
           {params.predicate && <Both params={params} old={old} now={now} by={answer.definition} />}
           <Section title="Finding by finding" aside={

@@ -1,23 +1,28 @@
 // Drill-down: a subgroup, those with one condition less, and those with one more.
 
 import { useState } from "preact/hooks";
-import { query, useAnswer, type Neighbour, type OneSubgroup, type Overview, type Side } from "../api";
+import { query, useAnswer, type AuditTitle, type Neighbour, type OneSubgroup, type Overview, type Side } from "../api";
 import { change, href, kept, type Params } from "../address";
 import { Ecd } from "../charts";
 import { Asking, Command, Finding, Group, Section, Table, count } from "../parts";
 import { usePins } from "../pins";
+import { untested, useTests } from "../tested";
+import type { Work } from "../work";
 import { DefinitionChoice, asksBudget, asksShare, parts } from "./choice";
 
-export function Drill({ audit, overview, params, pinKey }: {
+export function Drill({ audit, title, overview, params, pinKey, work }: {
   audit: string;
+  title: AuditTitle;
   overview: Overview;
   params: Params;
   pinKey: string;
+  work: Work;
 }) {
   const definition = params.definition || first(overview);
   const predicate = params.predicate ?? "";
   const asked = { predicate, definition, alpha: params.alpha };
   const { answer, error, asking } = useAnswer<OneSubgroup>(query(`/api/audits/${audit}/subgroup`, asked));
+  useTests({ audit, found: answer, rows: title.rows, work });
   const pins = usePins(pinKey);
   const groups = overview.groups.map((group) => group.name.trim());
   const to = (predicate: string) => href("drill", { ...kept(params), predicate });
@@ -25,7 +30,7 @@ export function Drill({ audit, overview, params, pinKey }: {
   return (
     <>
       <div class="bar">
-        <DefinitionChoice overview={overview} chosen={definition} />
+        <DefinitionChoice overview={overview} chosen={definition} title={answer?.title} />
       </div>
       <section class="card" aria-busy={asking}>
         <nav class="crumbs" aria-label="Conditions">
@@ -43,7 +48,7 @@ export function Drill({ audit, overview, params, pinKey }: {
             {answer.conditions.map((condition) => (
               <button type="button" class="chip" onClick={() => change({
                 predicate: answer.conditions.filter((one) => one !== condition).map((one) => one.text).join(", "),
-              })} aria-label={`Take away: ${condition.text} ×`}>{condition.text} <span aria-hidden="true">×</span></button>
+              })} aria-label={`Remove: ${condition.text} ×`}>{condition.text} <span aria-hidden="true">×</span></button>
             ))}
             <button type="button" aria-pressed={pinned} onClick={() => pins.toggle(predicate)}>{pinned ? "Pinned" : "Pin"}</button>
           </p>
@@ -51,8 +56,9 @@ export function Drill({ audit, overview, params, pinKey }: {
         <Asking error={error} asking={asking && !answer} />
         {answer?.not_ranked && <p class="error">{answer.not_ranked}</p>}
         {answer?.found && <Found found={answer.found} params={params} groups={groups} answer={answer} />}
-        {answer && predicate === "" && <p>{overview.answer?.headline} Choose a condition to look at fewer people.</p>}
-        <Command command={answer?.command} />
+        {answer && predicate === "" && <p id="everybody">This is everybody. {overview.answer?.headline} Choose a condition to look at fewer people.</p>}
+        {answer && !answer.tested && overview.tested && <p id="tested" class="untested">{untested(title.rows)}</p>}
+        <Command command={answer?.command} lacks={answer?.command_lacks} />
       </section>
       {answer && (
         <div class="columns">
@@ -152,15 +158,15 @@ function Neighbours({ all, groups, sign, to }: {
     <div class="scrolls tall" tabIndex={0} role="region" aria-label={sign === "+" ? "One condition more" : "One condition less"}>
       <table class="neighbours">
         <thead>
-          <tr><th scope="col">condition</th>{groups.map((name) => <th scope="col" class="right">{name}</th>)}<th scope="col" class="right">score</th><th scope="col">against</th><th scope="col" class="right">people</th></tr>
+          <tr><th scope="col">condition</th><th scope="col" class="right">score</th><th scope="col">against</th>{groups.map((name) => <th scope="col" class="right">{name}</th>)}<th scope="col" class="right">people</th></tr>
         </thead>
         <tbody>
           {all.slice(0, 300).map((one) => (
             <tr>
               <th scope="row"><a href={to(one.predicate)}>{sign} {one.item}</a></th>
-              {groups.map((_, g) => <td class="right">{one.row?.values[g] ?? ""}</td>)}
               <td class="right">{one.row?.score ?? ""}</td>
-              <td>{one.row ? <Finding row={one.row} groups={groups} /> : <span class="soft">{one.predicate === "" ? "everybody" : "no action mined"}</span>}</td>
+              <td>{one.row ? <Finding row={one.row} groups={groups} /> : <span class="soft">{one.predicate === "" ? "everybody" : "no valid action found"}</span>}</td>
+              {groups.map((_, g) => <td class="right">{one.row?.values[g] ?? ""}</td>)}
               <td class="right">{count(one.members.reduce((sum, people) => sum + people, 0))}</td>
             </tr>
           ))}

@@ -3,7 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Overview } from "../api";
 import { href, kept, type Params } from "../address";
-import { Drill, Section } from "../parts";
+import { Command, Drill, Section } from "../parts";
 import { usePins, type Pin } from "../pins";
 
 export function HandOver({ audit, overview, params, pinKey }: {
@@ -14,6 +14,8 @@ export function HandOver({ audit, overview, params, pinKey }: {
 }) {
   const pins = usePins(pinKey);
   const [done, setDone] = useState("");
+  const [removed, setRemoved] = useState<Pin[]>([]);
+  const there = new Set(pins.pins.map((pin) => pin.predicate));
   // A link brings its own pins along.
   useEffect(() => {
     if (!params.pins) return;
@@ -30,7 +32,7 @@ export function HandOver({ audit, overview, params, pinKey }: {
   const page = async (form: "html" | "markdown") => {
     const response = await fetch(`/api/audits/${audit}/hand-over`, {
       method: "POST",
-      body: JSON.stringify({ form, definition: definition || null, pins: pins.pins }),
+      body: JSON.stringify({ form, definition: definition || null, alpha: params.alpha ? Number(params.alpha) : null, pins: pins.pins }),
     });
     if (!response.ok) {
       setDone(((await response.json()) as { error: string }).error);
@@ -61,17 +63,21 @@ export function HandOver({ audit, overview, params, pinKey }: {
                 <label class="note">Note
                   <textarea rows={2} value={pin.note} onChange={(event) => pins.annotate(pin.predicate, event.currentTarget.value)} />
                 </label>
-                <span><button type="button" onClick={() => pins.toggle(pin.predicate)}>Take away</button></span>
+                <span><button type="button" onClick={() => { setRemoved([...removed.filter((one) => one.predicate !== pin.predicate), pin]); pins.toggle(pin.predicate); }}>Remove</button></span>
               </li>
             ))}
           </ul>
         )}
+      {removed.filter((pin) => !there.has(pin.predicate)).map((pin) => (
+        <p class="soft closes" role="status">Removed: {pin.predicate} <button type="button" onClick={() => { pins.replace([...pins.pins, pin]); setRemoved(removed.filter((one) => one !== pin)); }}>Put back</button></p>
+      ))}
       <p class="chips">
         <button type="button" disabled={pins.pins.length === 0} onClick={() => page("html")}>One page (HTML, prints to PDF)</button>
         <button type="button" disabled={pins.pins.length === 0} onClick={() => page("markdown")}>Markdown</button>
         <button type="button" disabled={pins.pins.length === 0} onClick={link}>Copy a link</button>
       </p>
       <p role="status">{done}</p>
+      <Command command={overview.command} lacks="The command gives the audit; pins and notes are kept by this browser alone." />
     </Section>
   );
 }

@@ -17,7 +17,9 @@ export function Matrix({ audit, overview, params }: { audit: string; overview: O
         {groups.map((name, place) => <Group name={name} place={place} />)}
         <span>the colour says against whom, its depth how much</span>
         <span><b class="dot">●</b> passes for all definitions together</span>
-        <span>= fair</span>
+        <span><b>=</b> fair: equal</span>
+        <span><b>∅</b> fair: out of reach for everybody</span>
+        <span><b>–</b> not ranked: no valid action, or a count is suppressed</span>
       </p>
       <div class="scrolls" tabIndex={0} role="region" aria-label="Stories by definitions">
         <table class="matrix">
@@ -35,14 +37,16 @@ export function Matrix({ audit, overview, params }: { audit: string; overview: O
                 <th scope="row">{story.number}. {story.predicate}</th>
                 {story.matrix.map((cell, place) => {
                   const definition = overview.definitions[place];
-                  if (!cell || !definition) return <td class="soft">–</td>;
+                  if (!cell || !definition) {
+                    return <td class="cell soft"><span aria-label={`${definition?.title}: not ranked: no valid action, or a count is suppressed`} role="img">–</span></td>;
+                  }
                   const against = cell.against.map((g) => groups[g]).join(" and ");
                   const values = cell.values.map((value, g) => `${groups[g]} ${value}`).join(", ");
-                  const said = against === "" ? `fair: ${values}` : `against ${against}, score ${cell.score}: ${values}; ${cell.passes ? "passes" : cell.passes === false ? "does not pass" : "not tested"}`;
+                  const said = against === "" ? `fair: ${cell.fair === "out of reach" ? "out of reach for everybody" : "equal"}: ${values}` : `against ${against}, score ${cell.score}: ${values}; ${cell.passes ? "passes" : cell.passes === false ? "does not pass" : "not tested"}`;
                   return (
                     <td class={against === "" ? "cell" : `cell g${(cell.against[0] ?? 0) % 6} depth${Math.ceil(cell.weight * 5)}`}>
                       <a href={href("drill", { ...kept(params), predicate: story.predicate, definition: definition.id })} aria-label={`${definition.title}: ${said}`} title={said}>
-                        {against === "" ? "=" : <>{cell.score}{cell.passes && <b class="dot">●</b>}</>}
+                        {against === "" ? (cell.fair === "out of reach" ? "∅" : "=") : <>{cell.score}{cell.passes && <b class="dot">●</b>}</>}
                       </a>
                     </td>
                   );

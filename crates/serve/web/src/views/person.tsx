@@ -77,7 +77,7 @@ export function OnePerson({ audit, overview, params, may }: {
             </table>
           </div>
         )}
-        {profile === "" && <Command command={answer?.command} />}
+        {profile === "" && <Command command={answer?.command} lacks={where === "" ? "Empty conditions mean everybody who is refused; the command lists the first 20." : null} />}
       </Section>
       {profile !== "" && <Found audit={audit} profile={profile} params={params} overview={overview} />}
     </>

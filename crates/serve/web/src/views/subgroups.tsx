@@ -1,10 +1,11 @@
 // All subgroups: sliders that rank again, a scatter plot to brush, a table that holds only what is seen.
 
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { FORGOTTEN, get, offline, query, useAnswer, type Overview, type Row, type Subgroups as Found } from "../api";
+import { get, offline, query, useAnswer, type Overview, type Row, type Subgroups as Found } from "../api";
 import { change, href, kept, type Params } from "../address";
 import { Asking, Command, Finding, count } from "../parts";
 import { Scatter, type Brush } from "../scatter";
+import { untested, useTests } from "../tested";
 import type { Work } from "../work";
 import { DefinitionChoice, Sliders } from "./choice";
 import { first } from "./drill";
@@ -42,6 +43,7 @@ export function Subgroups({ audit, overview, params, rows: hasRows, work }: {
   const filters = asked(params, definition);
   const path = query(base, { ...filters, count: PART, points: 1 });
   const { answer, error, asking } = useAnswer<Found>(path);
+  useTests({ audit, found: answer, rows: hasRows, work });
   const groups = useMemo(() => overview.groups.map((group) => group.name.trim()), [overview]);
   const people = span(params.people);
   const gap = span(params.gap);
@@ -52,16 +54,16 @@ export function Subgroups({ audit, overview, params, rows: hasRows, work }: {
   return (
     <>
       <div class="bar">
-        <DefinitionChoice overview={overview} chosen={definition} />
+        <DefinitionChoice overview={overview} chosen={definition} title={answer?.title} />
         {offline
           ? <p class="soft">This page holds what was audited; <code>facts serve</code> ranks again while φ, the budget and α move.</p>
           : <Sliders overview={overview} chosen={definition} alpha={Number(params.alpha ?? overview.alpha)} />}
       </div>
-      <Filters params={params} groups={groups} tested={answer?.tested ?? false} />
+      <Filters params={params} groups={groups} tested={answer?.tested ?? false} overview={overview} />
       <Asking error={error} asking={false} />
       {answer && (
         <>
-          <Summary audit={audit} answer={answer} groups={groups} hasRows={hasRows} test={() => work.begin(`/api/audits/${audit}/tests`, { definition: answer.definition, alpha: answer.alpha })} busy={work.stage?.is === "working"} />
+          <Summary answer={answer} groups={groups} hasRows={hasRows} />
           {answer.points && (
             <section class="card">
               <Scatter points={answer.points} brush={brush} groups={groups} onBrush={(over) => change({
@@ -74,37 +76,16 @@ export function Subgroups({ audit, overview, params, rows: hasRows, work }: {
           <List base={base} filters={filters} answer={answer} groups={groups} params={params} asking={asking} />
           {!offline && <p class="chips">
             <a href={query(`${base}.csv`, filters)} download="subgroups.csv">These rows as CSV</a>
-            <a href={query(base, { ...filters, count: 2000 })} download="subgroups.json">as JSON (the first 2,000)</a>
+            <a href={query(`${base}.json`, filters)} download="subgroups.json">as JSON</a>
           </p>}
-          <Command command={answer.command} />
+          <Command command={answer.command} lacks={answer.command_lacks} />
         </>
       )}
     </>
   );
 }
 
-/** What was asked to be tested: if that failed, it is not asked again and again. */
-const tried = new Set<string>();
-addEventListener(FORGOTTEN, () => tried.clear());
-
-function Summary({ audit, answer, groups, hasRows, test, busy }: {
-  audit: string;
-  answer: Found;
-  groups: string[];
-  hasRows: boolean;
-  test(): void;
-  busy: boolean;
-}) {
-  // What a slider rests on is tested in the background; what it only passes is not.
-  useEffect(() => {
-    const what = `${audit} ${answer.definition} ${answer.alpha}`;
-    if (answer.tested || !hasRows || busy || tried.has(what)) return;
-    const rests = setTimeout(() => {
-      tried.add(what);
-      test();
-    }, 1200);
-    return () => clearTimeout(rests);
-  }, [audit, answer.definition, answer.alpha, answer.tested, busy]);
+function Summary({ answer, groups, hasRows }: { answer: Found; groups: string[]; hasRows: boolean }) {
   return (
     <section class="card summary" aria-live="polite">
       <p>
@@ -113,16 +94,18 @@ function Summary({ audit, answer, groups, hasRows, test, busy }: {
       </p>
       {answer.tested
         ? <p id="tested">{answer.evidence ?? `${count(answer.passing ?? 0)} of them pass at α = ${answer.alpha}.`}</p>
-        : <p id="tested" class="untested">Not tested at this value{hasRows ? ": it will be, in the background." : ": a saved audit has no people to test with."}</p>}
+        : <p id="tested" class="untested">{untested(hasRows)}</p>}
     </section>
   );
 }
 
-function Filters({ params, groups, tested }: { params: Params; groups: string[]; tested: boolean }) {
+function Filters({ params, groups, tested, overview }: { params: Params; groups: string[]; tested: boolean; overview: Overview }) {
+  const [one, other] = overview.features.filter((feature) => feature.levels.length > 1);
+  const example = one ? `${one.name.trim()} = ${one.levels[0]?.trim()}${other ? ` and ${other.name.trim()}` : ""}` : "";
   return (
     <form class="filters" onSubmit={(event) => event.preventDefault()}>
       <label>Conditions
-        <input id="where" type="search" value={params.where ?? ""} placeholder="occupation = Sales and age" onChange={(event) => change({ where: event.currentTarget.value })} />
+        <input id="where" type="search" value={params.where ?? ""} placeholder={example} onChange={(event) => change({ where: event.currentTarget.value })} />
       </label>
       <label>Against
         <select id="against" value={params.against ?? ""} onChange={(event) => change({ against: event.currentTarget.value })}>
@@ -133,7 +116,7 @@ function Filters({ params, groups, tested }: { params: Params; groups: string[];
       <label>People
         <input id="people" value={params.people ?? ""} placeholder="20..300" size={9} onChange={(event) => change({ people: event.currentTarget.value })} />
       </label>
-      <label>Gap
+      <label>{groups.length === 2 ? `Score (negative: against ${groups[1]})` : "Score"}
         <input id="gap" value={params.gap ?? ""} placeholder="0.2..inf" size={9} onChange={(event) => change({ gap: event.currentTarget.value })} />
       </label>
       <label class="check"><input type="checkbox" checked={params.unfair === "1"} onChange={(event) => change({ unfair: event.currentTarget.checked ? "1" : "" })} /> unfair</label>
@@ -219,11 +202,11 @@ function List({ base, filters, answer, groups, params, asking }: {
           <div role="rowgroup" class="head">
             <div role="row" class="row" aria-rowindex={1}>
               {shown.map((column) => (
-                <div role="columnheader" class={column.right ? "right" : ""} aria-sort={sort === column.key ? (params.descending === "1" ? "descending" : "ascending") : "none"}>
+                <div role="columnheader" class={`${column.right ? "right" : ""}${column.key === "rank" ? " score" : ""}`} aria-sort={sort === column.key ? (params.descending === "1" ? "descending" : "ascending") : "none"}>
                   <button type="button" onClick={() => by(column)}>{column.key === "people" ? "#" : column.title}<span class="unseen">{column.key === "people" ? " order for people" : ""}</span></button>
                 </div>
               ))}
-              <div role="columnheader">finding</div>
+              <div role="columnheader" class="deciding">finding</div>
             </div>
           </div>
           <div role="rowgroup" style={{ height: `${height}px`, position: "relative" }}>
@@ -234,9 +217,9 @@ function List({ base, filters, answer, groups, params, asking }: {
                   <div role="cell" class="predicate">{row && <a href={href("drill", { ...kept(params), predicate: row.predicate })}>{row.predicate}</a>}</div>
                   <div role="cell" class="right">{row && count(row.members.reduce((sum, people) => sum + people, 0))}</div>
                   {groups.map((_, g) => <div role="cell" class="right">{row?.values[g]}</div>)}
-                  <div role="cell" class="right">{row?.score}</div>
+                  <div role="cell" class="right score">{row?.score}</div>
                   <div role="cell" class="right">{row?.p}</div>
-                  <div role="cell">{row && <Finding row={row} groups={groups} />}</div>
+                  <div role="cell" class="deciding">{row && <Finding row={row} groups={groups} />}</div>
                 </div>
               ))}
             </div>
