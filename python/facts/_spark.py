@@ -20,41 +20,59 @@ class OnSpark:
         self._predict: Callable[[Any], Any] = getattr(model, "predict", model)
         self._spark = spark
         self._partitions = partitions or spark.sparkContext.defaultParallelism
+        self._kind: str | None = None
         # What an audit asks a model about itself.
         for known in ("feature_names_in_", "classes_"):
             if hasattr(model, known):
                 setattr(self, known, getattr(model, known))
+        # Whoever asks for probabilities looks first whether there are any.
+        if hasattr(model, "predict_proba"):
+            self._predict_proba: Callable[[Any], Any] = model.predict_proba
+            self.predict_proba = self._probabilities
 
     def predict(self, rows: Any) -> Any:
         """One answer a row, in the order of the rows."""
-        import pyarrow as pa
-
         if len(rows) == 0:
             return self._predict(rows)
+        if self._kind is None:
+            # Spark wants to know the type of the answers before there are any. It is asked for once.
+            kind = np.asarray(self._predict(rows[:1])).dtype.kind
+            if kind not in _TYPES:
+                raise ModelError(f"the model's answers are of a type that Spark cannot carry ({kind})")
+            self._kind = kind
+        return self._asked(self._predict, rows, _TYPES[self._kind], _as_classes(self._kind)).to_numpy()
+
+    def _probabilities(self, rows: Any) -> Any:
+        """The probabilities of the classes, a row for each row, in their order."""
+        if len(rows) == 0:
+            return self._predict_proba(rows)
+        answers = self._asked(self._predict_proba, rows, "array<double>", _as_probabilities()).combine_chunks()
+        return answers.flatten().to_numpy(zero_copy_only=False).reshape(len(rows), -1)
+
+    def _asked(self, ask: Callable[[Any], Any], rows: Any, answer: str, as_arrow: Callable[[Any], Any]) -> Any:
+        """What the workers answer, in the order of the rows, as Arrow's column of a type of Spark."""
+        import pyarrow as pa
+
         is_pandas = not isinstance(rows, (pa.Table, pa.RecordBatch))
         table = pa.Table.from_pandas(rows, preserve_index=False) if is_pandas else rows
         names = table.column_names
         # By number: a model's columns may be called what Spark's columns may not.
         table = table.rename_columns([f"c{place}" for place in range(len(names))])
         table = table.append_column("place", pa.array(np.arange(len(rows), dtype=np.int64)))
-        kind = np.asarray(self._predict(rows[:1])).dtype.kind
-        if kind not in _TYPES:
-            raise ModelError(f"the model's answers are of a type that Spark cannot carry ({kind})")
-        score = _scorer(self._predict, names, rows.dtypes if is_pandas else None, kind)
+        score = _scorer(ask, names, rows.dtypes if is_pandas else None, as_arrow)
         frame = self._spark.createDataFrame(table).repartition(self._partitions, "place")
-        answers = frame.mapInArrow(score, f"place bigint, answer {_TYPES[kind]}").toArrow()
+        answers = frame.mapInArrow(score, f"place bigint, answer {answer}").toArrow()
         if answers.num_rows != len(rows):
             raise ModelError(f"Spark gave {answers.num_rows:,} answers to {len(rows):,} rows")
-        return answers.sort_by("place").column("answer").to_numpy()
+        return answers.sort_by("place").column("answer")
 
 
 def _scorer(
-    predict: Callable[[Any], Any], names: list[str], dtypes: Any, kind: str
+    ask: Callable[[Any], Any], names: list[str], dtypes: Any, as_arrow: Callable[[Any], Any]
 ) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """What runs on a worker; it must not need this package there."""
+    """What runs on a worker."""
 
     def score(batches: Iterator[Any]) -> Iterator[Any]:
-        import numpy as np
         import pyarrow as pa
 
         for batch in batches:
@@ -62,14 +80,49 @@ def _scorer(
             rows = pa.Table.from_batches([batch]).drop_columns(["place"]).rename_columns(names)
             if dtypes is not None:
                 rows = rows.to_pandas().astype(dict(dtypes))
-            answers: Any = np.asarray(predict(rows))
-            if kind in "OU":
-                answers = [None if answer is None else str(answer) for answer in answers]
-            elif kind in "iu":
-                answers = answers.astype(np.int64)
-            yield pa.record_batch([places, pa.array(answers)], names=["place", "answer"])
+            yield pa.record_batch([places, as_arrow(ask(rows))], names=["place", "answer"])
 
     return score
+
+
+# What follows runs on workers, which need not have this package: functions within functions are sent whole.
+def _as_classes(kind: str) -> Callable[[Any], Any]:
+    """Makes Arrow of classes, all of one kind: what would be changed by that is refused."""
+
+    def as_arrow(answers: Any) -> Any:
+        import numpy as np
+        import pyarrow as pa
+
+        answers = np.asarray(answers)
+        if answers.ndim == 2 and answers.shape[1] == 1:
+            answers = answers[:, 0]
+        if kind in "OU":
+            return pa.array([None if answer is None else str(answer) for answer in answers], pa.string())
+        others = {"b": "b", "i": "biu", "u": "biu", "f": "biuf"}[kind]
+        if answers.dtype.kind not in others:
+            first = {"b": "truths", "f": "numbers"}.get(kind, "whole numbers")
+            raise TypeError(
+                f"the model answers some rows with {first} and others with values of type {answers.dtype}; "
+                "let it answer all rows with one type"
+            )
+        return pa.array(answers.astype({"b": np.bool_, "f": np.float64}.get(kind, np.int64)))
+
+    return as_arrow
+
+
+def _as_probabilities() -> Callable[[Any], Any]:
+    """Makes Arrow of the probabilities of each row."""
+
+    def as_arrow(answers: Any) -> Any:
+        import numpy as np
+        import pyarrow as pa
+
+        answers = np.asarray(answers, dtype=np.float64)
+        flat = pa.array(np.ascontiguousarray(answers).ravel())
+        starts = np.arange(len(answers) + 1, dtype=np.int32) * answers.shape[1]
+        return pa.ListArray.from_arrays(pa.array(starts), flat)
+
+    return as_arrow
 
 
 def on_spark(model: Any, spark: Any, partitions: int | None = None) -> OnSpark:
@@ -81,7 +134,8 @@ def on_spark(model: Any, spark: Any, partitions: int | None = None) -> OnSpark:
 
     Args:
         model: Anything with ``predict``, or a function; it must be possible to pickle it, and what it
-            needs must be installed on the workers.
+            needs must be installed on the workers. If it has ``predict_proba``, an audit with ``threshold=``
+            asks for that. All rows must be answered with values of one type.
         spark: The Spark session.
         partitions: Into how many tasks a batch is split. Default as many as Spark runs at once.
 

@@ -335,8 +335,8 @@ def watched(keeps: Callable[[Any], Any], folder: str, deadly: bool) -> Callable[
             status = Path(f"/proc/{process}/stat").read_text()
             process = int(status.rsplit(")", 1)[1].split()[1])
             if process <= 1:
-                # Not on a worker: once for each batch, to see of what type answers are.
-                (kept / f"batch-{uuid.uuid4().hex}").touch()
+                # Not on a worker: to see of what type answers are.
+                (kept / f"here-{uuid.uuid4().hex}").touch()
                 return keeps(rows)
         others = [mark for mark in kept.glob("rows-*") if mark.name.split("-")[1] != str(process)]
         if deadly and others and len(list(kept.glob("batch-*"))) >= 2:
@@ -368,11 +368,14 @@ def test_a_worker_that_dies_changes_nothing(
     folder = tmp_path / "marks"
     folder.mkdir()
     model = facts.on_spark(watched(scorer(SPEC), str(folder), deadly), spark)
+    ask = model.predict
+    model.predict = lambda rows: ((folder / f"batch-{uuid.uuid4().hex}").touch(), ask(rows))[1]
     # People, and then rows that they could change to in several batches.
     batch = here.total() // 4
     audit = facts.audit(model, spark.read.parquet(str(parquet)), batch_rows=batch, **OPTIONS)
     assert _without_model(saved(audit, tmp_path)) == _without_model(expected)
     assert len(list(folder.glob("batch-*"))) >= 4
+    assert len(list(folder.glob("here-*"))) == 1, "the type of answers is asked for once"
     marks = list(folder.glob("rows-*"))
     executors = {mark.name.split("-")[1] for mark in marks}
     assert len(executors) >= 2, "one worker answered everything"
@@ -383,6 +386,64 @@ def test_a_worker_that_dies_changes_nothing(
         killed = (folder / "killed").read_text()
         assert not Path(f"/proc/{killed}").exists() or "State:\tZ" in Path(f"/proc/{killed}/status").read_text()
         assert executors - {killed}, "nobody went on"
+
+
+def classifier(spec: dict[str, Any], with_probabilities: bool = True) -> Any:
+    """The scorecard as a classifier; whole in itself."""
+
+    class Classifier:
+        classes_ = np.array([0, 1])
+
+        def predict(self, rows: pd.DataFrame) -> Any:
+            return (self._score(rows) > 0).astype("int64")
+
+        def _score(self, rows: pd.DataFrame) -> Any:
+            score = np.full(len(rows), float(spec["intercept"]))
+            for column, points in spec["levels"].items():
+                score = score + rows[column].astype(object).map(points).astype(float).to_numpy()
+            for column, coefficient in spec["numbers"].items():
+                score = score + rows[column].astype(float).to_numpy() * coefficient
+            return score
+
+    def predict_proba(self: Any, rows: pd.DataFrame) -> Any:
+        yes = 1 / (1 + np.exp(-self._score(rows)))
+        return np.column_stack([1 - yes, yes])
+
+    if with_probabilities:
+        Classifier.predict_proba = predict_proba  # type: ignore[attr-defined]
+    return Classifier()
+
+
+def test_probabilities_come_from_the_workers(spark: Any, people: pd.DataFrame, tmp_path: Path) -> None:
+    model = classifier(SPEC)
+    there = facts.on_spark(model, spark)
+    rows = people.head(1_000).drop(columns="sex").assign(sex=people["sex"].head(1_000))
+    assert np.array_equal(there.predict_proba(rows), model.predict_proba(rows))
+    assert there.predict_proba(rows[:0]).shape == (0, 2)
+    options = OPTIONS | {"threshold": 0.8}
+    expected = saved(facts.audit(model, people, **options), tmp_path)
+    assert _without_model(saved(facts.audit(there, people, **options), tmp_path)) == _without_model(expected)
+    other = saved(facts.audit(model, people, **OPTIONS), tmp_path)
+    assert _without_model(other) != _without_model(expected), "the threshold changes something"
+    without = facts.on_spark(classifier(SPEC, with_probabilities=False), spark)
+    assert not hasattr(without, "predict_proba")
+    with pytest.raises(facts.UsageError, match="gives no probabilities"):
+        facts.audit(without, people, **options)
+
+
+def test_answers_of_several_types_are_not_cut(spark: Any) -> None:
+    rows = pd.DataFrame({"a": np.arange(1_000)})
+    halves = facts.on_spark(lambda rows: np.array([1]) if len(rows) == 1 else np.full(len(rows), 0.5), spark, 2)
+    with pytest.raises(Exception, match="some rows with whole numbers and others with values of type float64"):
+        halves.predict(rows)
+    truths = facts.on_spark(lambda rows: rows["a"].to_numpy() > 5 if len(rows) > 1 else np.array([1]), spark, 2)
+    assert truths.predict(rows).tolist() == (rows["a"] > 5).astype(int).tolist()
+    whole = facts.on_spark(lambda rows: np.ones(len(rows), dtype=int if len(rows) > 1 else float), spark, 2)
+    assert whole.predict(rows).tolist() == [1.0] * 1_000
+    texts = facts.on_spark(lambda rows: [None if a == 3 else f"class {a % 2}" for a in rows["a"]], spark, 2)
+    assert texts.predict(rows)[2:5].tolist() == ["class 0", None, "class 0"]
+    one_column = facts.on_spark(lambda rows: rows[["a"]].to_numpy(), spark, 2)
+    assert one_column.predict(rows).tolist() == rows["a"].tolist()
 
 
 def _without_model(record: str) -> dict[str, Any]:
