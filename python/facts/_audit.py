@@ -262,9 +262,10 @@ class Asked:
 
     frame: _frames.Frame
     made: Configured
-    #: The model's string, or the function over batches with its name and the columns that it reads.
+    #: The model's string, or the function over batches with its name, the columns that it reads, and whether it
+    #: takes text by number.
     spec: str | None
-    ask: tuple[Any, str, list[str]] | None
+    ask: tuple[Any, str, list[str], bool] | None
     costs: dict[str, Any]
     rules: dict[str, Any]
 
@@ -294,6 +295,7 @@ def _asked(model: Any, X: Any, protected: Any, options: Mapping[str, Any], among
             _models.asker(model, frame, threshold, of_model.get("favourable")),
             _models.describe(model, threshold),
             frame.seen,
+            frame.takes_codes,
         )
     costs, rules = (
         {name: of_levels(f, _known(frame, name), _has_missing(frame, name)) for name, f in given.items()}

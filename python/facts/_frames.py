@@ -39,6 +39,8 @@ class Frame(ABC):
     #: How many rows each row stands for, if the table was grouped before; and what it is called.
     counts: Any = None
     origin: str | None = None
+    #: Whether rows of the engine may have text by number, as dictionary arrays.
+    takes_codes: bool = False
 
     @abstractmethod
     def table(self) -> Table:
@@ -303,6 +305,7 @@ class PandasFrame(Frame):
     """A pandas DataFrame."""
 
     kind = "pandas"
+    takes_codes = True
 
     def __init__(self, X: Any) -> None:
         self.names = [str(name) for name in X.columns]

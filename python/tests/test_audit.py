@@ -197,6 +197,22 @@ def test_dtypes_survive_the_way_to_the_model_and_back() -> None:
     assert any("size = L" in text for text in audit.actions["change"])
 
 
+def test_text_by_number_is_the_same_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = kinds().assign(text=lambda rows: rows["word"].fillna("y").astype("string"))
+    features = {str(name): {"missing": "level"} for name in table if name != "group"}
+    options: dict[str, Any] = {"support": 0.2, "features": features, "favourable": 1, "min_members": 1}
+    found = []
+    for takes_codes in (True, False):
+        monkeypatch.setattr("facts._frames.PandasFrame.takes_codes", takes_codes)
+        asked = Asked(lambda rows: rows["flag"] & (rows["size"] != "S") & (rows["text"] != "y"))
+        audit = facts.audit(asked, table, "group", batch_rows=50, progress=False, **options)
+        found.append((findings(audit), asked.frames))
+    assert found[0][0] == found[1][0]
+    assert len(found[0][1]) == len(found[1][1]) > 5
+    for by_number, plain in zip(found[0][1], found[1][1], strict=True):
+        pd.testing.assert_frame_equal(by_number, plain)
+
+
 def test_dates_and_decimals_of_polars_and_pyarrow_come_back_as_they_were() -> None:
     from datetime import date
     from decimal import Decimal

@@ -18,10 +18,11 @@ use std::sync::{Arc, Mutex};
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int8Type;
-use arrow_array::{ArrayRef, DictionaryArray, RecordBatch};
+use arrow_array::{ArrayRef, BooleanArray, DictionaryArray, RecordBatch};
 use arrow_schema::{DataType, Field, Schema};
+use arrow_select::take::take;
 use facts_engine::distribution::{Count, Subgroup, Viewpoint};
-use facts_engine::flips::FnModel;
+use facts_engine::flips::{FnModel, Model, ModelError};
 use facts_engine::population::{Kind, Move, View};
 use facts_engine::ranking::{Filters, Ranking};
 use facts_engine::{Audit, Watch, audit, audit_again};
@@ -171,6 +172,19 @@ proptest! {
         }
     }
 
+    /// A model that takes dictionary arrays is asked for the rows that others are asked for, in the same order.
+    #[test]
+    fn dictionaries_hold_the_same_rows(case in cases(), batch_rows in 1..40_usize) {
+        let Ok(read) = population(&case) else { return Ok(()) };
+        let options = options(&case).batch_rows(batch_rows);
+        let of = |dictionaries| {
+            let model = Noting { case: &case, dictionaries, asked: Mutex::default() };
+            let found = audit(&read, &model, &options, Watch::nobody());
+            (format!("{found:?}"), model.asked.into_inner().unwrap())
+        };
+        prop_assert_eq!(of(true), of(false));
+    }
+
     /// The model is asked for every row of the population once, and for every counterfactual row
     /// that is not one of those once.
     #[test]
@@ -257,6 +271,41 @@ fn with_dictionaries(batch: &RecordBatch) -> RecordBatch {
         .map(|(field, column)| Field::new(field.name(), column.data_type().clone(), true))
         .collect();
     RecordBatch::try_new(Arc::new(Schema::new(fields)), columns).unwrap()
+}
+
+/// The model of a case, that notes what it is asked.
+struct Noting<'a> {
+    case: &'a Case,
+    dictionaries: bool,
+    asked: Mutex<Vec<String>>,
+}
+
+impl Model for Noting<'_> {
+    fn predict(&self, rows: &RecordBatch) -> Result<ArrayRef, ModelError> {
+        let columns = rows.columns().iter();
+        let plain = columns.map(|column| match column.as_any_dictionary_opt() {
+            Some(numbered) => {
+                assert!(self.dictionaries);
+                take(numbered.values(), numbered.keys(), None).unwrap()
+            }
+            None => {
+                assert!(!self.dictionaries || column.data_type() != &DataType::Utf8);
+                Arc::clone(column)
+            }
+        });
+        let names = rows.schema_ref().fields().iter().map(|field| field.name());
+        let rows = RecordBatch::try_from_iter(names.zip(plain)).unwrap();
+        let rows = model_rows(self.case, &rows);
+        let answers = rows.iter().map(|row| Some(self.case.model.favourable(row)));
+        let answers: BooleanArray = answers.collect();
+        let mut asked = self.asked.lock().unwrap();
+        asked.extend(rows.iter().map(|row| format!("{row:?}")));
+        Ok(Arc::new(answers))
+    }
+
+    fn takes_dictionaries(&self) -> bool {
+        self.dictionaries
+    }
 }
 
 /// What a model has to be asked in an audit, found by trying every member and every action.

@@ -38,12 +38,12 @@ pub(crate) struct Audit {
     kept: Option<Kept>,
 }
 
-/// A function over batches, with what it is called and which columns it reads.
-pub(crate) type Ask = (Py<PyAny>, String, Vec<String>);
+/// A function over batches, with what it is called, which columns it reads, and whether it wants text by number.
+pub(crate) type Ask = (Py<PyAny>, String, Vec<String>, bool);
 
 /// A model in Python, as the run takes it.
 pub(crate) fn at_hand(ask: Option<Ask>, caller: &Caller, raised: &Raised) -> FromCode {
-    let Some((ask, description, reads)) = ask else {
+    let Some((ask, description, reads, takes_codes)) = ask else {
         return FromCode::default();
     };
     let origin = ModelOrigin {
@@ -53,7 +53,7 @@ pub(crate) fn at_hand(ask: Option<Ask>, caller: &Caller, raised: &Raised) -> Fro
         reads_protected: None,
         training: None,
     };
-    let model = PythonModel::new(ask, caller.clone(), raised.clone());
+    let model = PythonModel::new(ask, takes_codes, caller.clone(), raised.clone());
     FromCode {
         reads: Some(reads),
         model: Some((Box::new(model), origin)),

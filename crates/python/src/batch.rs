@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{ArrowPrimitiveType, Float32Type, Float64Type};
+use arrow_array::types::{ArrowPrimitiveType, Float32Type, Float64Type, UInt32Type};
 use arrow_array::{Array, ArrayRef, RecordBatch, StructArray, downcast_integer};
 use arrow_schema::{DataType, Field};
 use numpy::{Element, IntoPyArray, PyArray1};
@@ -86,16 +86,25 @@ impl Batch {
         labels: &Labels,
     ) -> PyResult<Bound<'py, PyArray1<i32>>> {
         let column = self.column(place)?;
-        let codes = texts(column)?
-            .into_iter()
-            .map(|text| match text {
-                None => Ok(-1),
-                Some(text) => labels.places.get(text).copied().ok_or_else(|| {
-                    PyTypeError::new_err(format!("`{text}` is none of the column's values"))
-                }),
-            })
-            .collect::<PyResult<Vec<i32>>>()?;
-        Ok(codes.into_pyarray(py))
+        let place_of = |text: Option<&str>| match text {
+            None => Ok(-1),
+            Some(text) => labels.places.get(text).copied().ok_or_else(|| {
+                PyTypeError::new_err(format!("`{text}` is none of the column's values"))
+            }),
+        };
+        let codes: PyResult<Vec<i32>> = match numbered(column) {
+            // Each distinct value is looked up once.
+            Some((keys, values)) => {
+                let places: Vec<_> = texts(values)?.into_iter().map(place_of).collect();
+                let one = |&key: &u32| match &places[key as usize] {
+                    Ok(place) => Ok(*place),
+                    Err(error) => Err(error.clone_ref(py)),
+                };
+                keys.iter().map(one).collect()
+            }
+            None => texts(column)?.into_iter().map(place_of).collect(),
+        };
+        Ok(codes?.into_pyarray(py))
     }
 
     /// A column of numbers or Booleans as (values, where there is none); the second is None if every
@@ -133,8 +142,10 @@ impl Batch {
 
     /// Whether a column holds text.
     fn is_text(&self, place: usize) -> PyResult<bool> {
+        let column = self.column(place)?;
+        let values = numbered(column).map_or(column, |(_, values)| values);
         Ok(matches!(
-            self.column(place)?.data_type(),
+            values.data_type(),
             DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View
         ))
     }
@@ -155,7 +166,18 @@ impl Labels {
     }
 }
 
+/// The numbers and the distinct values of a column whose text is told by number, as the engine makes them:
+/// every number has a value, which may be missing.
+fn numbered(column: &ArrayRef) -> Option<(&[u32], &ArrayRef)> {
+    let column = column.as_dictionary_opt::<UInt32Type>()?;
+    Some((column.keys().values(), column.values()))
+}
+
 fn texts(column: &ArrayRef) -> PyResult<Vec<Option<&str>>> {
+    if let Some((keys, values)) = numbered(column) {
+        let values = texts(values)?;
+        return Ok(keys.iter().map(|&key| values[key as usize]).collect());
+    }
     Ok(match column.data_type() {
         DataType::Utf8 => column.as_string::<i32>().iter().collect(),
         DataType::LargeUtf8 => column.as_string::<i64>().iter().collect(),

@@ -56,14 +56,17 @@ impl Raised {
 #[derive(Debug)]
 pub(crate) struct PythonModel {
     ask: Arc<Py<PyAny>>,
+    /// Whether it wants text by number.
+    takes_codes: bool,
     caller: Caller,
     raised: Raised,
 }
 
 impl PythonModel {
-    pub(crate) fn new(ask: Py<PyAny>, caller: Caller, raised: Raised) -> Self {
+    pub(crate) fn new(ask: Py<PyAny>, takes_codes: bool, caller: Caller, raised: Raised) -> Self {
         Self {
             ask: Arc::new(ask),
+            takes_codes,
             caller,
             raised,
         }
@@ -80,6 +83,10 @@ impl Model for PythonModel {
                 .map_err(|error| ModelError::Failed(raised.keep(error, None)))
         });
         answer.unwrap_or_else(|| Err(ModelError::Failed("nobody is there to ask it".to_owned())))
+    }
+
+    fn takes_dictionaries(&self) -> bool {
+        self.takes_codes
     }
 }
 

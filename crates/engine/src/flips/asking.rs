@@ -77,7 +77,8 @@ impl<'a> Asking<'a> {
         model: &M,
         population: &Population,
     ) -> Result<Vec<bool>, Error> {
-        let maker = BatchMaker::new(population.schema(), population.columns());
+        let maker = BatchMaker::new(population.schema(), population.columns())
+            .with_dictionaries(model.takes_dictionaries());
         let rows: Vec<&[u32]> = (0..population.profiles())
             .map(|profile| population.row(profile))
             .collect();

@@ -72,8 +72,8 @@ pub(super) struct Builder<'a> {
 }
 
 impl<'a> Builder<'a> {
-    /// For a model that takes so many batches at a time.
-    pub(super) fn new(ask: &'a Counterfactuals<'a>, batches: usize) -> Self {
+    /// For a model that takes so many batches at a time, and perhaps text as dictionary arrays.
+    pub(super) fn new(ask: &'a Counterfactuals<'a>, batches: usize, dictionaries: bool) -> Self {
         let columns = ask.columns();
         let profiles = ask.population.profiles();
         let packing = Packing::new(columns);
@@ -87,7 +87,8 @@ impl<'a> Builder<'a> {
         }
         Self {
             ask,
-            maker: BatchMaker::new(ask.population.schema(), columns),
+            maker: BatchMaker::new(ask.population.schema(), columns)
+                .with_dictionaries(dictionaries),
             packing,
             own,
             batches,

@@ -28,6 +28,13 @@ pub trait Model: Sync {
         1
     }
 
+    /// Whether text may come as dictionary arrays, with 32-bit numbers into the distinct values of a column.
+    /// They are made without copying a text, and a model that treats each distinct value once need not find
+    /// out again which is which. Otherwise text comes in the type that it had in the table.
+    fn takes_dictionaries(&self) -> bool {
+        false
+    }
+
     /// Whether the model is asked about counterfactual rows one by one, so that answers are worth
     /// keeping. A model that overrides [`flips`](Model::flips) says no.
     fn asks_for_rows(&self) -> bool {
