@@ -8,8 +8,9 @@ use super::Counterfactuals;
 use crate::bits::{self, Words};
 use crate::rows::Rows;
 
-/// So many rows are met in a part at most, if people differ enough.
-const ROWS: usize = 1 << 21;
+/// So many rows are met in a part at most, if people differ enough: as many as a processor has at hand. Looking a
+/// row up among millions takes three times as long.
+const ROWS: usize = 1 << 17;
 
 /// People none of whom comes to a row that somebody of another part comes to.
 #[derive(Debug)]
