@@ -66,6 +66,8 @@ impl Schema {
         for id in ids.chain(["equal-choice:0.45"]) {
             let path = format!("{audit}/subgroups?definition={id}&points=1&count=400");
             let all = self.get(server, "GET /api/audits/KEY/subgroups", &path);
+            let path = format!("{audit}/subgroups.json?definition={id}");
+            self.get(server, "GET /api/audits/KEY/subgroups.json", &path);
             let rows = all["rows"].as_array().unwrap().iter().step_by(60);
             let predicates = rows.map(|row| row["predicate"].as_str().unwrap());
             for predicate in
