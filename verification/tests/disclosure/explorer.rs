@@ -50,6 +50,7 @@ impl Server {
             let door = Door {
                 address: "127.0.0.1:0".parse().unwrap(),
                 password: None,
+                or_any_port: false,
             };
             let ready = |ready: &Ready| tell.send(ready.clone()).unwrap();
             facts_serve::serve(door, subject, &until, &ready).unwrap();
