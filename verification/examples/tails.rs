@@ -20,7 +20,7 @@ type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// How many permutations, and with how many seeds: their error shrinks with the root of their number,
 /// so that few need the more seeds.
-const RUNS: [(usize, u64); 4] = [(200, 16), (1000, 6), (5000, 3), (20_000, 2)];
+const RUNS: [(usize, u64); 4] = [(200, 8), (1000, 4), (5000, 1), (20_000, 1)];
 
 /// How many subgroups are permuted a million times: of all sizes, and of the smallest.
 const LOOKED_AT: usize = 16;
