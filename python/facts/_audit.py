@@ -273,6 +273,8 @@ class Asked:
 def _asked(model: Any, X: Any, protected: Any, options: Mapping[str, Any], among: Sequence[Any] | None = None) -> Asked:
     """What ``options`` say of the audit of a model, and of those that are audited with it."""
     said, among = _said(options), [model] if among is None else among
+    if said.model_columns is not None and all(one is None or isinstance(one, str) for one in among):
+        raise UsageError("model_columns is for models in Python; config={'model': {'order': …}} is for files")
     added = set[str]()
     if isinstance(X, _frames.Frame) or _engines.is_table(X):
         if _frames.is_column(protected):

@@ -300,14 +300,14 @@ def test_the_python_of_a_page(page: Path, folder: Path, names: dict[str, Any], m
         if any(words in block.text for words in COMPILED):
             continue
         if "def test_" in block.text:
-            tested(block.text, folder)
+            try_python(block.text, folder)
             continue
         exec(code, known)
     if page.stem in ("README", "python", "tutorial"):
         assert (folder / "report.html").stat().st_size > 10_000
 
 
-def tested(text: str, folder: Path) -> None:
+def try_python(text: str, folder: Path) -> None:
     """Runs a block that is a test under pytest: once to accept what is found, and once against that."""
     head = (
         "import facts, pandas as pd, json\n"

@@ -395,7 +395,7 @@ def _mine(clf: Any, X: Any, prot_attr: str, support: str, frozen: set[str], verb
             "{}",
             None,
             None,
-            (asker(clf, frame, None), describe(clf), frame.names),
+            (asker(clf, frame, None), describe(clf), frame.names, False),
             {},
             rules,
             tell,
