@@ -460,7 +460,7 @@ def test_nothing_about_where_a_table_lies_is_recorded(
 ) -> None:
     tables("postgres", parquet, request)
     there = ibis.postgres.connect(host="127.0.0.1", port=postgres, user="facts", password=SECRET, database="postgres")
-    table = there.table("people")
+    table = there.table(parquet.name)
     options = {key: value for key, value in OPTIONS.items() if key not in ("shuffles", "resamples")}
     audit = facts.audit(scorer(SPEC), table, evidence=False, **options)
     path = tmp_path / "audit.json.gz"

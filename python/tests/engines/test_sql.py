@@ -265,7 +265,7 @@ def test_what_cannot_be_done_is_said(databases: Any, tmp_path: Path) -> None:
         query, "--database", database, FACTS_PYTHON="nobody", PATH="", FACTS_ADBC_DRIVERS=str(tmp_path)
     )
     unknown = refusal(query, "--database", "nosuch://me:secret@lake/d?token=secret")
-    assert "nosuch://me@lake/d needs the ADBC driver nosuch" in unknown and "secret" not in unknown
+    assert "nosuch://***@lake/d needs the ADBC driver nosuch" in unknown and "secret" not in unknown
 
 
 def test_a_query_that_would_write_is_refused(databases: Any, tmp_path: Path) -> None:
@@ -286,7 +286,7 @@ def test_a_password_is_never_told(databases: Any, settings: Any, postgres: int, 
     ):
         said = refusal("sql:applicants", "--database", database)
         assert secret not in said and "s3cr/t" not in said, said
-        assert "facts@127.0.0.1" in said
+        assert "@127.0.0.1" in said
     whole = f"postgresql://facts:{secret}@127.0.0.1:{postgres}/postgres"
     done = run("audit", "sql:applicants", "--database", whole, *settings, "--out", tmp_path / "out")
     assert done.returncode == 0, done.stderr
