@@ -71,6 +71,8 @@ impl Held {
                 }
             };
             let _ = ready.send(Ok(()));
+            // The first view needs it, and it takes a moment; until somebody asks there is time.
+            let _ = desk.report.gaps();
             for question in asked {
                 question(&mut desk);
             }
