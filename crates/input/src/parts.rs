@@ -639,7 +639,7 @@ mod tests {
         assert!(is_hidden_from("sp/**/*", "sp/_temporary/part-0.csv"));
         assert!(!is_hidden_from("sp/_*", "sp/_kept.csv"));
         assert!(is_hidden_from("sp/_*", "sp/.part-0.csv"));
-        assert!(!is_hidden_from("/home/.lake/*", "/home/.lake/a.csv"));
+        assert!(!is_hidden_from("/data/.lake/*", "/data/.lake/a.csv"));
         assert!(!is_hidden_from("../x/*.csv", "../x/a.csv"));
     }
 

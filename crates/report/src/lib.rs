@@ -38,7 +38,7 @@ pub use self::diff::Diff;
 pub use self::finding::finding_id;
 pub use self::forms::{FORMS, Form};
 pub use self::grid::{Grid, Side};
-pub use self::html::{html, plot, plot_marks};
+pub use self::html::{html, plot, plot_marks, plot_style};
 pub use self::impact::{Impact, ImpactRow, ImpactTable};
 pub use self::memory::Size;
 pub use self::record::{

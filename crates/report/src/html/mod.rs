@@ -24,11 +24,12 @@ use sha2::{Digest, Sha256};
 
 pub(crate) use self::comparison::{comparison, series};
 use self::page::{Document, Page};
-pub use self::page::{plot, plot_marks};
+pub use self::page::{plot, plot_marks, plot_style};
 use crate::report::Report;
 
 const STYLE: &str = concat!(
     include_str!("assets/report.css"),
+    include_str!("assets/plots.css"),
     include_str!("assets/print.css"),
 );
 

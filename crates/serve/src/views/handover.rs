@@ -168,11 +168,11 @@ fn html(head: &(String, Vec<String>), told: &[Told], foot: &[String; 2]) -> Stri
     });
     let title = escaped(&head.0);
     let said = paragraphs(&mut head.1.iter());
-    let marks = facts_report::plot_marks();
+    let (marks, plots) = (facts_report::plot_marks(), facts_report::plot_style());
     let sections = sections.collect::<String>();
     let [told, command] = foot.each_ref().map(|text| escaped(text));
     format!(
-        "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\"><title>{title}</title><style>{STYLE}</style></head><body>{marks}<h1>{title}</h1>{said}{sections}<footer><p>{told} <code>{command}</code></p></footer></body></html>\n"
+        "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\"><title>{title}</title><style>{STYLE}{plots}</style></head><body>{marks}<h1>{title}</h1>{said}{sections}<footer><p>{told} <code>{command}</code></p></footer></body></html>\n"
     )
 }
 

@@ -55,6 +55,11 @@ pub fn plot(audit: &Audit, subgroup: &Subgroup) -> Option<String> {
     Plot { curve }.render().ok()
 }
 
+/// How the lines of plots are drawn, but for their colours.
+pub fn plot_style() -> &'static str {
+    include_str!("../assets/plots.css")
+}
+
 /// The marks of lines that plots of a page use.
 pub fn plot_marks() -> &'static str {
     include_str!("../templates/marks.html")

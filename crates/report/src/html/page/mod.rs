@@ -14,7 +14,7 @@ use askama::Template;
 use facts_engine::distribution::Share;
 
 use self::answer::AnswerPart;
-pub use self::curve::{plot, plot_marks};
+pub use self::curve::{plot, plot_marks, plot_style};
 use self::definitions::KindPart;
 use self::evidence::HoldOutPart;
 use self::findings::DefinitionPart;
