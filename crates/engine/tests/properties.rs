@@ -23,7 +23,7 @@ use arrow_schema::{DataType, Field, Schema};
 use arrow_select::take::take;
 use facts_engine::distribution::{Count, Subgroup, Viewpoint};
 use facts_engine::flips::{FnModel, Model, ModelError};
-use facts_engine::population::{Kind, Move, View};
+use facts_engine::population::{Dictionaries, Kind, Move, View};
 use facts_engine::ranking::{Filters, Ranking};
 use facts_engine::{Audit, Watch, audit, audit_again};
 use proptest::prelude::*;
@@ -182,7 +182,9 @@ proptest! {
             let found = audit(&read, &model, &options, Watch::nobody());
             (format!("{found:?}"), model.asked.into_inner().unwrap())
         };
-        prop_assert_eq!(of(true), of(false));
+        let plain = of(Dictionaries::None);
+        prop_assert_eq!(&of(Dictionaries::Text), &plain);
+        prop_assert_eq!(&of(Dictionaries::All), &plain);
     }
 
     /// The model is asked for every row of the population once, and for every counterfactual row
@@ -276,7 +278,7 @@ fn with_dictionaries(batch: &RecordBatch) -> RecordBatch {
 /// The model of a case, that notes what it is asked.
 struct Noting<'a> {
     case: &'a Case,
-    dictionaries: bool,
+    dictionaries: Dictionaries,
     asked: Mutex<Vec<String>>,
 }
 
@@ -285,11 +287,16 @@ impl Model for Noting<'_> {
         let columns = rows.columns().iter();
         let plain = columns.map(|column| match column.as_any_dictionary_opt() {
             Some(numbered) => {
-                assert!(self.dictionaries);
+                let text = numbered.values().data_type() == &DataType::Utf8;
+                assert!(self.dictionaries == Dictionaries::All || text);
+                assert_ne!(self.dictionaries, Dictionaries::None);
+                assert_eq!(numbered.keys().null_count(), 0);
                 take(numbered.values(), numbered.keys(), None).unwrap()
             }
             None => {
-                assert!(!self.dictionaries || column.data_type() != &DataType::Utf8);
+                let text = column.data_type() == &DataType::Utf8;
+                assert!(self.dictionaries == Dictionaries::None || !text);
+                assert_ne!(self.dictionaries, Dictionaries::All);
                 Arc::clone(column)
             }
         });
@@ -303,7 +310,7 @@ impl Model for Noting<'_> {
         Ok(Arc::new(answers))
     }
 
-    fn takes_dictionaries(&self) -> bool {
+    fn dictionaries(&self) -> Dictionaries {
         self.dictionaries
     }
 }

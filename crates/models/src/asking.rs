@@ -54,15 +54,16 @@ impl Asking {
         }
     }
 
-    /// The class of each row: `ask` has one part answered, and `read` makes of all answers together
-    /// what can be compared with a threshold.
+    /// The class of each row, given in columns that `simple` makes: `ask` has one part answered, and `read` makes
+    /// of all answers together what can be compared with a threshold.
     pub(crate) fn predict(
         &self,
         rows: &RecordBatch,
+        simple: fn(&str, &ArrayRef) -> Result<ArrayRef, ModelError>,
         ask: impl Fn(&RecordBatch) -> Result<ArrayRef, ModelError> + Sync,
         read: impl FnOnce(ArrayRef) -> ArrayRef,
     ) -> Result<ArrayRef, ModelError> {
-        let rows = cells::as_the_model_calls_them(rows, &self.columns)?;
+        let rows = cells::as_the_model_calls_them(rows, &self.columns, simple)?;
         let answer = in_parts(&rows, self.part_rows, self.workers, ask)?;
         answer::classes(read(answer), self.threshold)
     }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray};
 use facts_engine::flips::{Model, ModelError};
-use facts_engine::population::{CostFunction, Level, TransitionRule};
+use facts_engine::population::{CostFunction, Dictionaries, Level, TransitionRule};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 
@@ -85,8 +85,11 @@ impl Model for PythonModel {
         answer.unwrap_or_else(|| Err(ModelError::Failed("nobody is there to ask it".to_owned())))
     }
 
-    fn takes_dictionaries(&self) -> bool {
-        self.takes_codes
+    fn dictionaries(&self) -> Dictionaries {
+        match self.takes_codes {
+            true => Dictionaries::Text,
+            false => Dictionaries::None,
+        }
     }
 }
 

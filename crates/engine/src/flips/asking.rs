@@ -78,7 +78,7 @@ impl<'a> Asking<'a> {
         population: &Population,
     ) -> Result<Vec<bool>, Error> {
         let maker = BatchMaker::new(population.schema(), population.columns())
-            .with_dictionaries(model.takes_dictionaries());
+            .with_dictionaries(model.dictionaries());
         let rows: Vec<&[u32]> = (0..population.profiles())
             .map(|profile| population.row(profile))
             .collect();

@@ -11,7 +11,7 @@ use super::{Assigned, Counterfactuals};
 use crate::bits::{self, Words};
 use crate::budget::Budget;
 use crate::error::Error;
-use crate::population::BatchMaker;
+use crate::population::{BatchMaker, Dictionaries};
 use crate::rows::Rows;
 
 /// Bytes that a row takes in the look-up: for each of its words, and beyond them. While a vector grows, it is
@@ -72,8 +72,12 @@ pub(super) struct Builder<'a> {
 }
 
 impl<'a> Builder<'a> {
-    /// For a model that takes so many batches at a time, and perhaps text as dictionary arrays.
-    pub(super) fn new(ask: &'a Counterfactuals<'a>, batches: usize, dictionaries: bool) -> Self {
+    /// For a model that takes so many batches at a time, and such columns as dictionary arrays.
+    pub(super) fn new(
+        ask: &'a Counterfactuals<'a>,
+        batches: usize,
+        dictionaries: Dictionaries,
+    ) -> Self {
         let columns = ask.columns();
         let profiles = ask.population.profiles();
         let packing = Packing::new(columns);

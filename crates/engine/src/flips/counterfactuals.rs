@@ -188,7 +188,7 @@ impl<'a> Counterfactuals<'a> {
     /// there is a second thread, the next rows are built while the model answers.
     pub(super) fn each_row_once<M: Model + ?Sized>(&self, model: &M) -> Result<Vec<Words>, Error> {
         self.tell(0)?;
-        let builder = Builder::new(self, model.concurrency().max(1), model.takes_dictionaries());
+        let builder = Builder::new(self, model.concurrency().max(1), model.dictionaries());
         let mut answers = Answers::new(self);
         let mut take = |handed: Handed| {
             for favourable in self.asking.predict_batches(model, &handed.batches)? {

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::Counterfactuals;
 use crate::bits::Words;
 use crate::error::{Error, ModelError};
-use crate::population::{Column, Value};
+use crate::population::{Column, Dictionaries, Value};
 
 /// Any binary classifier.
 ///
@@ -28,11 +28,9 @@ pub trait Model: Sync {
         1
     }
 
-    /// Whether text may come as dictionary arrays, with 32-bit numbers into the distinct values of a column.
-    /// They are made without copying a text, and a model that treats each distinct value once need not find
-    /// out again which is which. Otherwise text comes in the type that it had in the table.
-    fn takes_dictionaries(&self) -> bool {
-        false
+    /// Which columns may come as dictionary arrays.
+    fn dictionaries(&self) -> Dictionaries {
+        Dictionaries::None
     }
 
     /// Whether the model is asked about counterfactual rows one by one, so that answers are worth

@@ -8,13 +8,36 @@ use arrow_schema::{DataType, Schema, SchemaRef};
 
 use super::column::Column;
 
+/// Which columns come to a model as dictionary arrays: 32-bit numbers into the distinct values of the column,
+/// none of them null. Such columns are made without copying a value, and who treats each distinct value once
+/// need not find out again which is which.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Dictionaries {
+    /// None: each has the type that it had in the table.
+    #[default]
+    None,
+    /// Those of text.
+    Text,
+    /// All.
+    All,
+}
+
+impl Dictionaries {
+    fn hold(self, values: &dyn Array) -> bool {
+        match self {
+            Self::None => false,
+            Self::Text => is_text(values),
+            Self::All => true,
+        }
+    }
+}
+
 /// Builds record batches from rows of value codes.
 #[derive(Debug)]
 pub(crate) struct BatchMaker {
     schema: SchemaRef,
     values: Vec<ArrayRef>,
-    /// Whether text is told by number.
-    dictionaries: bool,
+    dictionaries: Dictionaries,
 }
 
 impl BatchMaker {
@@ -22,26 +45,24 @@ impl BatchMaker {
         Self {
             schema,
             values: columns.iter().map(Column::array).collect(),
-            dictionaries: false,
+            dictionaries: Dictionaries::None,
         }
     }
 
-    /// The same, with columns of text as dictionary arrays if that is wanted.
-    pub(crate) fn with_dictionaries(mut self, wanted: bool) -> Self {
+    /// The same, with such columns as dictionary arrays.
+    pub(crate) fn with_dictionaries(mut self, wanted: Dictionaries) -> Self {
         self.dictionaries = wanted;
-        if wanted {
-            let fields = self.schema.fields().iter().zip(&self.values);
-            let fields = fields.map(|(field, values)| {
-                let field = field.as_ref().clone();
-                if !is_text(values) {
-                    return field;
-                }
-                let key = Box::new(DataType::UInt32);
-                let value = Box::new(values.data_type().clone());
-                field.with_data_type(DataType::Dictionary(key, value))
-            });
-            self.schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
-        }
+        let fields = self.schema.fields().iter().zip(&self.values);
+        let fields = fields.map(|(field, values)| {
+            if !wanted.hold(values) {
+                return Arc::clone(field);
+            }
+            let key = Box::new(DataType::UInt32);
+            let value = Box::new(values.data_type().clone());
+            let data_type = DataType::Dictionary(key, value);
+            Arc::new(field.as_ref().clone().with_data_type(data_type))
+        });
+        self.schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
         self
     }
 
@@ -63,7 +84,7 @@ impl BatchMaker {
         let in_range = "codes are in range";
         let columns = self.values.iter().zip(codes).map(|(values, codes)| {
             let codes = UInt32Array::from(codes);
-            if self.dictionaries && is_text(values) {
+            if self.dictionaries.hold(values) {
                 let column = DictionaryArray::<UInt32Type>::try_new(codes, Arc::clone(values));
                 return Arc::new(column.expect(in_range)) as ArrayRef;
             }

@@ -28,6 +28,7 @@ use arrow_schema::{Field, Schema, SchemaRef};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use self::batches::BatchMaker;
+pub use self::batches::Dictionaries;
 pub use self::bins::edges;
 pub(crate) use self::bins::median;
 pub use self::column::{Column, Value};

@@ -19,6 +19,7 @@ use std::sync::{Mutex, PoisonError};
 
 use arrow_array::{ArrayRef, RecordBatch};
 use facts_engine::flips::{Model, ModelError};
+use facts_engine::population::Dictionaries;
 use facts_guard::secret;
 
 pub use self::wire::Wire;
@@ -27,6 +28,7 @@ pub use self::worker::stop_programs;
 use self::worker::{Failure, Worker};
 use crate::answer;
 use crate::asking::{self, Asking};
+use crate::cells;
 use crate::error::OpenError;
 use crate::open::{Format, OpenOptions, Opened};
 
@@ -178,8 +180,14 @@ impl ExecModel {
 
 impl Model for ExecModel {
     fn predict(&self, rows: &RecordBatch) -> Result<ArrayRef, ModelError> {
+        // Not every Arrow library reads dictionaries.
+        let simple = match self.wire {
+            Wire::Arrow => cells::plain,
+            Wire::Csv => cells::numbered,
+        };
         self.asking.predict(
             rows,
+            simple,
             |part| self.ask(part),
             |answer| match self.wire {
                 Wire::Arrow => answer,
@@ -190,6 +198,13 @@ impl Model for ExecModel {
 
     fn concurrency(&self) -> usize {
         self.asking.workers
+    }
+
+    fn dictionaries(&self) -> Dictionaries {
+        match self.wire {
+            Wire::Arrow => Dictionaries::None,
+            Wire::Csv => Dictionaries::All,
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use arrow_schema::ArrowError;
 use facts_engine::flips::ModelError;
 use facts_guard::{Messages, guarded, is_cut};
 
-use crate::cells::{Cell, Cells};
+use crate::cells::{Cell, Cells, Converted};
 
 /// The longest answer to a row, in bytes: many times the name of a class. What is longer is no answer,
 /// and might never end.
@@ -75,12 +75,17 @@ impl Encoder {
                 let mut text = String::new();
                 let cells = Cells::of(rows)?;
                 if !*is_begun {
-                    let names = cells.iter().map(|column| Cell::Text(column.name()));
-                    write_line(&mut text, names);
+                    let names: Vec<String> = (cells.iter())
+                        .map(|column| as_csv(Cell::Text(column.name())))
+                        .collect();
+                    write_line(&mut text, names.iter());
                     *is_begun = true;
                 }
+                let columns: Vec<Converted<String>> = (cells.iter())
+                    .map(|column| column.converted(|cell| Ok(as_csv(cell.finite()))))
+                    .collect::<Result<_, ModelError>>()?;
                 for row in 0..rows.num_rows() {
-                    write_line(&mut text, cells.iter().map(|column| column.get(row)));
+                    write_line(&mut text, columns.iter().map(|column| column.get(row)));
                 }
                 text.push('\n');
                 Ok(text.into_bytes())
@@ -89,28 +94,31 @@ impl Encoder {
     }
 }
 
+/// One value of a CSV line.
+fn as_csv(cell: Cell<'_>) -> String {
+    match cell {
+        Cell::Null => String::new(),
+        Cell::Boolean(value) => value.to_string(),
+        Cell::Integer(value) => value.to_string(),
+        Cell::Unsigned(value) => value.to_string(),
+        // `3.0`, so that readers that guess types see a float.
+        Cell::Float(value) => format!("{value:?}"),
+        // Empty text is quoted, to differ from a missing value.
+        Cell::Text(value) if value.is_empty() || value.contains([',', '"', '\n', '\r']) => {
+            format!("\"{}\"", value.replace('"', "\"\""))
+        }
+        Cell::Text(value) => value.to_owned(),
+    }
+}
+
 /// One CSV line. It is never empty: an empty line ends a batch.
-fn write_line<'a>(text: &mut String, cells: impl Iterator<Item = Cell<'a>>) {
-    use std::fmt::Write;
+fn write_line<'a>(text: &mut String, cells: impl Iterator<Item = &'a String>) {
     let start = text.len();
     for (i, cell) in cells.enumerate() {
         if i > 0 {
             text.push(',');
         }
-        // Writing to a string cannot fail.
-        let _ = match cell {
-            Cell::Null => Ok(()),
-            Cell::Boolean(value) => write!(text, "{value}"),
-            Cell::Integer(value) => write!(text, "{value}"),
-            Cell::Unsigned(value) => write!(text, "{value}"),
-            // `3.0`, so that readers that guess types see a float.
-            Cell::Float(value) => write!(text, "{value:?}"),
-            // Empty text is quoted, to differ from a missing value.
-            Cell::Text(value) if value.is_empty() || value.contains([',', '"', '\n', '\r']) => {
-                write!(text, "\"{}\"", value.replace('"', "\"\""))
-            }
-            Cell::Text(value) => write!(text, "{value}"),
-        };
+        text.push_str(cell);
     }
     if text.len() == start {
         text.push_str("\"\"");
@@ -302,6 +310,7 @@ fn read_csv(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cells::told_by_number;
     use arrow_array::{Array, BooleanArray, Float64Array, Int64Array};
 
     fn rows() -> RecordBatch {
@@ -341,6 +350,8 @@ mod tests {
         );
         let second = encoder.encode(&rows().slice(0, 1)).unwrap();
         assert_eq!(second, b"clerk,40,3.0\n\n");
+        let by_number = Encoder::new(Wire::Csv).encode(&told_by_number(&rows()));
+        assert_eq!(String::from_utf8(by_number.unwrap()).unwrap(), first);
 
         let nothing: ArrayRef = Arc::new(StringArray::from(vec![None::<&str>]));
         let one = RecordBatch::try_from_iter([("job", nothing)]).unwrap();

@@ -10,7 +10,7 @@ use facts_engine::flips::ModelError;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::json::{self, Each};
+use super::json::{self, Column, Each};
 use crate::answer;
 use crate::cells::Cells;
 
@@ -24,11 +24,13 @@ struct Split<'a, D> {
 /// The rows as a request.
 pub(super) fn request(rows: &RecordBatch) -> Result<Vec<u8>, ModelError> {
     let cells = Cells::of(rows)?;
-    let cells = cells.as_slice();
+    let columns = cells.iter().map(|column| Column::new(column, |cell| cell));
+    let columns: Vec<Column> = columns.collect::<Result<_, _>>()?;
+    let columns = columns.as_slice();
     let split = Split {
         columns: cells.iter().map(Cells::name).collect(),
         data: Each(rows.num_rows(), |row: usize| {
-            Each(cells.len(), move |column: usize| cells[column].get(row))
+            Each(columns.len(), move |column: usize| columns[column].get(row))
         }),
     };
     json::body(&BTreeMap::from([("dataframe_split", split)]))
@@ -51,6 +53,7 @@ pub(super) fn answers(response: &Value) -> Result<ArrayRef, ModelError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cells::told_by_number;
     use crate::http::test_rows;
     use serde_json::json;
 
@@ -62,6 +65,8 @@ mod tests {
             "data": [["cl\"erk", 40, 1.0, true], [null, null, 0.1, false], ["é", -1, null, null]],
         }});
         assert_eq!(body, expected);
+        let by_number = request(&told_by_number(&test_rows())).unwrap();
+        assert_eq!(by_number, request(&test_rows()).unwrap());
         // A float stays a float, or the server takes the column for integers.
         assert!(body.to_string().contains("1.0"));
     }

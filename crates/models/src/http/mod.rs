@@ -16,6 +16,7 @@ use std::time::Duration;
 
 use arrow_array::{ArrayRef, RecordBatch};
 use facts_engine::flips::{Model, ModelError};
+use facts_engine::population::Dictionaries;
 use facts_guard::secret;
 use serde_json::Value;
 use ureq::http::{HeaderMap, Response, StatusCode, Uri};
@@ -23,6 +24,7 @@ use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
 use ureq::{Agent, Body};
 
 use crate::asking::{self, Asking};
+use crate::cells;
 use crate::error::OpenError;
 use crate::open::{Format, OpenOptions, Opened};
 
@@ -440,12 +442,17 @@ fn is_this_machine(host: &str) -> bool {
 
 impl Model for HttpModel {
     fn predict(&self, rows: &RecordBatch) -> Result<ArrayRef, ModelError> {
+        let ask = |part: &RecordBatch| self.ask(part);
         self.asking
-            .predict(rows, |part| self.ask(part), |answer| answer)
+            .predict(rows, cells::numbered, ask, |answer| answer)
     }
 
     fn concurrency(&self) -> usize {
         self.asking.workers
+    }
+
+    fn dictionaries(&self) -> Dictionaries {
+        Dictionaries::All
     }
 }
 

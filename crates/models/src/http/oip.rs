@@ -9,16 +9,16 @@ use facts_engine::flips::ModelError;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::json::{self, Each};
+use super::json::{self, Column};
 use crate::answer;
 use crate::cells::{Cell, Cells};
 
 #[derive(Serialize)]
-struct Request<'a, D> {
+struct Request<'a> {
     parameters: Parameters,
     #[serde(skip_serializing_if = "Option::is_none")]
     outputs: Option<[Output<'a>; 1]>,
-    inputs: Vec<Tensor<'a, D>>,
+    inputs: Vec<Tensor<'a>>,
 }
 
 #[derive(Serialize)]
@@ -32,33 +32,33 @@ struct Output<'a> {
 }
 
 #[derive(Serialize)]
-struct Tensor<'a, D> {
+struct Tensor<'a> {
     name: &'a str,
     shape: [usize; 2],
     datatype: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     parameters: Option<Parameters>,
-    data: D,
+    data: Column,
 }
 
 /// The rows as a request, for one of the model's outputs if there are several.
 pub(super) fn request(rows: &RecordBatch, output: Option<&str>) -> Result<Vec<u8>, ModelError> {
     let content_type = |content_type| Parameters { content_type };
     let (columns, rows) = (Cells::of(rows)?, rows.num_rows());
-    let tensor = |column| {
+    let tensors = columns.iter().map(|column| {
         let datatype = datatype(column);
-        Tensor {
+        Ok(Tensor {
             name: column.name(),
             shape: [rows, 1],
             datatype,
             parameters: (datatype == "BYTES").then(|| content_type("str")),
-            data: Each(rows, move |row| in_tensor(column.get(row), datatype)),
-        }
-    };
+            data: Column::new(column, |cell| in_tensor(cell, datatype))?,
+        })
+    });
     json::body(&Request {
         parameters: content_type("pd"),
         outputs: output.map(|name| [Output { name }]),
-        inputs: columns.iter().map(tensor).collect(),
+        inputs: tensors.collect::<Result<_, ModelError>>()?,
     })
 }
 
@@ -140,6 +140,7 @@ fn flatten<'a>(data: &'a Value, values: &mut Vec<&'a Value>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cells::told_by_number;
     use crate::http::test_rows;
     use arrow_array::cast::AsArray;
     use arrow_array::types::Float64Type;
@@ -161,6 +162,8 @@ mod tests {
             ],
         });
         assert_eq!(body, expected);
+        let by_number = request(&told_by_number(&test_rows()), None).unwrap();
+        assert_eq!(by_number, request(&test_rows(), None).unwrap());
         let complete = request(&test_rows().slice(0, 1), None).unwrap();
         let complete: Value = serde_json::from_slice(&complete).unwrap();
         let types: Vec<&str> = (0..4)

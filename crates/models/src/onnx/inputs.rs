@@ -1,7 +1,8 @@
 //! From the table's columns to the model's tensors.
 //!
 //! A model takes one tensor a column, or several columns side by side in one, or both. Which
-//! column feeds what is settled when the model is opened; each batch is then only cast.
+//! column feeds what is settled when the model is opened; of each batch every distinct value is then cast
+//! once, and rows take what it became.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +11,8 @@ use facts_engine::flips::ModelError;
 use ort::value::{DynValue, PrimitiveTensorElementType, Tensor, TensorElementType};
 
 use super::Port;
-use crate::cells::{Cell, Cells, plain};
+use super::texts::Texts;
+use crate::cells::{Cell, Cells, numbered};
 use crate::columns::{find, not_given};
 use crate::open::{Input, InputKind, OpenOptions, Spelling};
 
@@ -182,8 +184,12 @@ impl Feed {
         })
     }
 
-    /// The rows as the tensor that the input takes.
-    pub(super) fn tensor(&self, rows: &RecordBatch) -> Result<DynValue, ModelError> {
+    /// The rows as the tensor that the input takes; one of text is made by `texts`.
+    pub(super) fn tensor(
+        &self,
+        rows: &RecordBatch,
+        texts: &mut Texts,
+    ) -> Result<DynValue, ModelError> {
         match self.element {
             TensorElementType::Float32 => self.primitive(rows, |cell| cell.float()),
             TensorElementType::Float64 => self.primitive(rows, |cell| cell.double()),
@@ -195,10 +201,9 @@ impl Feed {
             TensorElementType::Bool => self.primitive(rows, |cell| cell.boolean()),
             // Others were refused when the model was opened.
             _ => {
-                let texts = self.fill(rows, String::new(), |cell| cell.text())?;
-                Tensor::from_string_array((self.shape(rows), texts.as_slice()))
-                    .map(|tensor| tensor.into_dyn())
-                    .map_err(|error| self.failed(&error))
+                let (all, places) = self.texts(rows)?;
+                let tensor = texts.tensor(&all, places, self.shape(rows));
+                tensor.map_err(|error| self.failed(&error))
             }
         }
     }
@@ -208,10 +213,44 @@ impl Feed {
         rows: &RecordBatch,
         cast: impl Fn(Cell<'_>) -> Result<T, String>,
     ) -> Result<DynValue, ModelError> {
-        let data = self.fill(rows, T::default(), cast)?;
+        let data = self.cells(rows, cast)?;
         Tensor::from_array((self.shape(rows), data))
             .map(|tensor| tensor.into_dyn())
             .map_err(|error| self.failed(&error))
+    }
+
+    /// All cells, row by row.
+    fn cells<T: Clone + Default>(
+        &self,
+        rows: &RecordBatch,
+        cast: impl Fn(Cell<'_>) -> Result<T, String>,
+    ) -> Result<Vec<T>, ModelError> {
+        let mut data = vec![T::default(); rows.num_rows() * self.columns.len()];
+        self.each_column(rows, cast, |values, of_rows, at| {
+            let places = data.iter_mut().skip(at).step_by(self.columns.len());
+            for (place, value) in places.zip(of_rows) {
+                *place = values[value as usize].clone();
+            }
+        })?;
+        Ok(data)
+    }
+
+    /// The distinct texts, and for each cell, row by row, where its own stands among them.
+    fn texts(&self, rows: &RecordBatch) -> Result<(Vec<String>, Vec<i32>), ModelError> {
+        let mut texts = Vec::new();
+        let mut data = vec![0; rows.num_rows() * self.columns.len()];
+        self.each_column(
+            rows,
+            |cell| cell.text(),
+            |values, of_rows, at| {
+                let places = data.iter_mut().skip(at).step_by(self.columns.len());
+                for (place, value) in places.zip(of_rows) {
+                    *place = texts.len() as i32 + value as i32;
+                }
+                texts.extend(values);
+            },
+        )?;
+        Ok((texts, data))
     }
 
     fn failed(&self, error: &ort::Error) -> ModelError {
@@ -230,28 +269,26 @@ impl Feed {
         }
     }
 
-    /// All cells, row by row.
-    fn fill<T: Clone>(
+    /// Casts column by column, and hands on what the values became, which of it each row has, and the
+    /// place of the column among those of the input.
+    fn each_column<T>(
         &self,
         rows: &RecordBatch,
-        empty: T,
         cast: impl Fn(Cell<'_>) -> Result<T, String>,
-    ) -> Result<Vec<T>, ModelError> {
-        let width = self.columns.len();
+        mut hand_on: impl FnMut(Vec<T>, Vec<u32>, usize),
+    ) -> Result<(), ModelError> {
         let schema = rows.schema_ref();
         let names: Vec<&str> = schema.fields().iter().map(|f| f.name().as_str()).collect();
-        let mut data = vec![empty; rows.num_rows() * width];
         for (at, column) in self.columns.iter().enumerate() {
             let found = find(column, Spelling::Exported, &names);
             let found = found.ok_or_else(|| not_given(column))?;
-            let array = plain(column, rows.column(found))?;
+            let array = numbered(column, rows.column(found))?;
             let cells = Cells::new(column, &array)?;
-            let places = data.iter_mut().skip(at).step_by(width);
-            for (row, place) in places.enumerate() {
-                *place = cast(cells.exact(row)).map_err(|why| ModelError::column(column, why))?;
-            }
+            let cast = |cell| cast(cell).map_err(|why| ModelError::column(column, why));
+            let (values, of_rows) = cells.converted(cast)?.into_parts();
+            hand_on(values, of_rows, at);
         }
-        Ok(data)
+        Ok(())
     }
 }
 
@@ -339,6 +376,7 @@ mod tests {
     use ort::value::{Shape, SymbolicDimensions, ValueType};
 
     use super::*;
+    use crate::cells::told_by_number;
 
     fn port(name: &str, ty: TensorElementType, shape: &[i64]) -> Port {
         Port {
@@ -461,23 +499,26 @@ mod tests {
             wide: true,
             columns: texts(columns),
         };
-        let floats = feed(&["number", "whole", "yes"])
-            .fill(&rows, 0.0, |cell| cell.float())
-            .unwrap();
-        assert_eq!(floats[..3], [1.5, 3.0, 1.0]);
-        assert!(floats[3].is_nan());
-        assert_eq!(floats[4..], [4.0, 0.0]);
-        let texts = feed(&["number", "whole", "yes", "text", "dictionary"])
-            .fill(&rows, String::new(), |cell| cell.text())
-            .unwrap();
-        assert_eq!(
-            texts,
-            ["1.5", "3", "True", " a", "x", "", "4", "False", "", ""]
-        );
+        for rows in [&rows, &told_by_number(&rows)] {
+            let floats = feed(&["number", "whole", "yes"])
+                .cells(rows, |cell| cell.float())
+                .unwrap();
+            assert_eq!(floats[..3], [1.5, 3.0, 1.0]);
+            assert!(floats[3].is_nan());
+            assert_eq!(floats[4..], [4.0, 0.0]);
+            let (texts, places) = feed(&["number", "whole", "yes", "text", "dictionary"])
+                .texts(rows)
+                .unwrap();
+            let at = |place: &i32| texts[*place as usize].as_str();
+            assert_eq!(
+                places.iter().map(at).collect::<Vec<_>>(),
+                ["1.5", "3", "True", " a", "x", "", "4", "False", "", ""]
+            );
+        }
 
         let error = |columns: &[&str]| {
             feed(columns)
-                .fill(&rows, 0, |cell| cell.integer())
+                .cells(&rows, |cell| cell.integer())
                 .unwrap_err()
                 .to_string()
         };

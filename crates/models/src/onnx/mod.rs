@@ -7,11 +7,13 @@
 //! A session must not be run by two threads at once, so there is one for each thread that asks,
 //! made when it is needed. Each computes on its own thread only: batches are what is shared among
 //! the cores, and a sum that is always taken in one order does not depend on how many there are.
+//! A batch is run in slices, so that its tensors stay small: a text takes 32 bytes in one, or more.
 
 mod inputs;
 mod outputs;
 mod parity;
 mod runtime;
+mod texts;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -19,13 +21,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::{ArrayRef, BooleanArray, RecordBatch};
 use facts_engine::flips::{Model, ModelError};
+use facts_engine::population::Dictionaries;
 use ort::environment::Environment;
+use ort::session::builder::SessionBuilder;
 use ort::session::{OutputSelector, RunOptions, Session, SessionOutputs};
 use ort::value::{DynValue, Outlet, ValueType};
 
 use self::inputs::Feed;
-use self::outputs::{Outputs, failed};
+use self::outputs::{Answers, Outputs, failed};
 pub use self::parity::Parity;
+use self::texts::Texts;
 use crate::error::OpenError;
 use crate::open::{Format, Input, OpenOptions, Opened};
 
@@ -49,6 +54,9 @@ pub(crate) const FORMAT: Format = Format {
     },
 };
 
+/// How many rows are run at a time.
+const SLICE_ROWS: usize = 8192;
+
 /// A model in an ONNX file.
 ///
 /// The rows are cast to what each input takes: missing numbers become NaN, missing text the empty
@@ -59,8 +67,23 @@ pub struct OnnxModel {
     feeds: Vec<Feed>,
     outputs: Outputs,
     environment: Environment,
-    /// Sessions that nobody is running.
-    idle: Mutex<Vec<Session>>,
+    /// Those that nobody is running.
+    idle: Mutex<Vec<Runner>>,
+}
+
+/// What runs rows, one slice at a time.
+struct Runner {
+    graph: Session,
+    texts: Texts,
+}
+
+impl Runner {
+    fn new(environment: &Environment, path: &Path) -> ort::Result<Self> {
+        Ok(Self {
+            graph: builder(environment)?.commit_from_file(path)?,
+            texts: Texts::new(environment),
+        })
+    }
 }
 
 impl OnnxModel {
@@ -75,8 +98,9 @@ impl OnnxModel {
         std::fs::File::open(path).map_err(|error| OpenError::file(path, error))?;
         let invalid = |why: String| OpenError::invalid(path, "ONNX", why);
         let environment = runtime::environment()?;
-        let session =
-            session(&environment, path).map_err(|error| invalid(error.message().to_owned()))?;
+        let runner =
+            Runner::new(&environment, path).map_err(|error| invalid(error.message().to_owned()))?;
+        let session = &runner.graph;
         let (inputs, outputs) = (ports(session.inputs()), ports(session.outputs()));
         let (named, producer) = match session.metadata() {
             Ok(metadata) => {
@@ -104,7 +128,7 @@ impl OnnxModel {
             feeds,
             outputs,
             environment,
-            idle: Mutex::new(vec![session]),
+            idle: Mutex::new(vec![runner]),
         })
     }
 
@@ -123,37 +147,42 @@ impl OnnxModel {
         if rows.num_rows() == 0 {
             return Ok(Vec::new());
         }
-        self.run(rows, [name].into_iter(), |outputs| {
-            Outputs::probabilities(outputs, name, rows.num_rows())
-        })
+        let mut answers = Answers::default();
+        self.run(rows, [name].into_iter(), |outputs, rows| {
+            let scores = outputs::output(outputs, name)?;
+            answers.add_scores(scores, rows)
+        })?;
+        answers.probabilities()
     }
 
-    /// Runs the rows through the graph and reads what it puts out.
-    fn run<'n, T>(
+    /// Runs the rows through the graph, slice by slice, and reads what it puts out for so many rows.
+    fn run<'n>(
         &self,
         rows: &RecordBatch,
         outputs: impl Iterator<Item = &'n str>,
-        read: impl FnOnce(&SessionOutputs<'_>) -> Result<T, ModelError>,
-    ) -> Result<T, ModelError> {
-        let feeds: Vec<(&str, DynValue)> = self
-            .feeds
-            .iter()
-            .map(|feed| Ok((feed.name(), feed.tensor(rows)?)))
-            .collect::<Result<_, ModelError>>()?;
+        mut read: impl FnMut(&SessionOutputs<'_>, usize) -> Result<(), ModelError>,
+    ) -> Result<(), ModelError> {
         let selected = outputs.fold(OutputSelector::no_default(), OutputSelector::with);
         let options = RunOptions::new().map_err(failed)?.with_outputs(selected);
         let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         let taken = idle().pop();
-        let mut session = match taken {
-            Some(session) => session,
-            None => session(&self.environment, &self.path).map_err(failed)?,
+        let mut runner = match taken {
+            Some(runner) => runner,
+            None => Runner::new(&self.environment, &self.path).map_err(failed)?,
         };
-        let answer = session
-            .run_with_options(feeds, &options)
-            .map_err(failed)
-            .and_then(|outputs| read(&outputs));
-        idle().push(session);
-        answer
+        let done = (0..rows.num_rows())
+            .step_by(SLICE_ROWS)
+            .try_for_each(|start| {
+                let slice = rows.slice(start, SLICE_ROWS.min(rows.num_rows() - start));
+                let feeds = self.feeds.iter();
+                let feeds =
+                    feeds.map(|feed| Ok((feed.name(), feed.tensor(&slice, &mut runner.texts)?)));
+                let feeds: Vec<(&str, DynValue)> = feeds.collect::<Result<_, ModelError>>()?;
+                let outputs = runner.graph.run_with_options(feeds, &options);
+                read(&outputs.map_err(failed)?, slice.num_rows())
+            });
+        idle().push(runner);
+        done
     }
 }
 
@@ -172,11 +201,11 @@ fn ports(outlets: &[Outlet]) -> Vec<Port> {
     outlets.iter().map(port).collect()
 }
 
-fn session(environment: &Environment, path: &Path) -> ort::Result<Session> {
-    Session::builder(environment)?
+/// Of sessions that compute on the thread that runs them.
+fn builder(environment: &Environment) -> ort::Result<SessionBuilder> {
+    Ok(Session::builder(environment)?
         .with_intra_threads(1)?
-        .with_inter_threads(1)?
-        .commit_from_file(path)
+        .with_inter_threads(1)?)
 }
 
 impl Model for OnnxModel {
@@ -184,13 +213,19 @@ impl Model for OnnxModel {
         if rows.num_rows() == 0 {
             return Ok(Arc::new(BooleanArray::from(Vec::<bool>::new())));
         }
-        self.run(rows, self.outputs.needed(), |outputs| {
-            self.outputs.answer(outputs, rows.num_rows())
-        })
+        let mut answers = Answers::default();
+        self.run(rows, self.outputs.needed(), |outputs, rows| {
+            self.outputs.read(outputs, rows, &mut answers)
+        })?;
+        self.outputs.answer(answers)
     }
 
     fn concurrency(&self) -> usize {
         rayon::current_num_threads()
+    }
+
+    fn dictionaries(&self) -> Dictionaries {
+        Dictionaries::All
     }
 }
 

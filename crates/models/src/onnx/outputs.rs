@@ -33,7 +33,15 @@ enum Class {
     Boolean(bool),
 }
 
+/// What the graph put out for rows, as far as it is read: slice by slice.
+#[derive(Default)]
+pub(super) struct Answers {
+    labels: Option<Vec<Class>>,
+    scores: Option<Scores>,
+}
+
 /// A number for each row and class.
+#[derive(Default)]
 struct Scores {
     /// Row by row.
     values: Vec<f64>,
@@ -82,7 +90,7 @@ impl Outputs {
         }
     }
 
-    /// The outputs that [`answer`](Self::answer) reads.
+    /// The outputs that [`read`](Self::read) reads.
     pub(super) fn needed(&self) -> impl Iterator<Item = &str> {
         let scores = match (&self.label, self.threshold) {
             (Some(_), None) => None,
@@ -96,22 +104,32 @@ impl Outputs {
         self.scores.as_deref()
     }
 
-    /// One class a row.
-    pub(super) fn answer(
+    /// Adds what was put out for the next rows to what was before.
+    pub(super) fn read(
         &self,
         outputs: &SessionOutputs<'_>,
         rows: usize,
-    ) -> Result<ArrayRef, ModelError> {
-        let labels = match &self.label {
-            Some(name) => Some(labels(output(outputs, name)?, rows)?),
-            None => None,
-        };
-        match (labels, self.threshold) {
+        answers: &mut Answers,
+    ) -> Result<(), ModelError> {
+        for name in self.needed() {
+            let value = output(outputs, name)?;
+            if self.label.as_deref() == Some(name) {
+                let known = answers.labels.get_or_insert_default();
+                known.extend(labels(value, rows)?);
+            } else {
+                answers.add_scores(value, rows)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// One class a row.
+    pub(super) fn answer(&self, answers: Answers) -> Result<ArrayRef, ModelError> {
+        match (answers.labels, self.threshold) {
             (Some(labels), None) => Ok(array(labels)),
             (labels, threshold) => {
                 // Chosen so that one of the two is there.
-                let name = self.scores.as_deref().unwrap_or_default();
-                let scores = Scores::read(output(outputs, name)?, rows)?;
+                let scores = answers.scores.unwrap_or_default().checked()?;
                 match (labels, threshold) {
                     (Some(labels), Some(threshold)) => self.named(&labels, &scores, threshold),
                     (_, Some(threshold)) => scores.above(threshold),
@@ -119,16 +137,6 @@ impl Outputs {
                 }
             }
         }
-    }
-
-    /// The probability of the last class.
-    pub(super) fn probabilities(
-        outputs: &SessionOutputs<'_>,
-        name: &str,
-        rows: usize,
-    ) -> Result<Vec<f64>, ModelError> {
-        let scores = Scores::read(output(outputs, name)?, rows)?;
-        Ok(scores.last()?.collect())
     }
 
     /// By the threshold, in the model's own labels.
@@ -175,6 +183,30 @@ fn learn(classes: &mut [Option<Class>; 2], labels: &[Class], scores: &Scores) {
     }
 }
 
+impl Answers {
+    /// Adds scores for the next rows.
+    pub(super) fn add_scores(&mut self, value: &DynValue, rows: usize) -> Result<(), ModelError> {
+        let more = Scores::read(value, rows)?;
+        match &mut self.scores {
+            None => self.scores = Some(more),
+            Some(scores) if scores.width != more.width => {
+                return Err(ModelError::Failed(format!(
+                    "it put out {} numbers for some rows and {} for others",
+                    scores.width, more.width
+                )));
+            }
+            Some(scores) => scores.values.extend(more.values),
+        }
+        Ok(())
+    }
+
+    /// The probability of the last class.
+    pub(super) fn probabilities(self) -> Result<Vec<f64>, ModelError> {
+        let scores = self.scores.unwrap_or_default().checked()?;
+        Ok(scores.last()?.collect())
+    }
+}
+
 impl Scores {
     fn read(value: &DynValue, rows: usize) -> Result<Self, ModelError> {
         let scores = match value.dtype() {
@@ -198,13 +230,17 @@ impl Scores {
                 answered: scores.values.len() / scores.width.max(1),
             });
         }
-        match scores.values.iter().position(|value| value.is_nan()) {
+        Ok(scores)
+    }
+
+    fn checked(self) -> Result<Self, ModelError> {
+        match self.values.iter().position(|value| value.is_nan()) {
             Some(at) => Err(ModelError::NotAClass {
-                row: at / scores.width + 1,
+                row: at / self.width + 1,
                 value: "NaN".to_owned(),
                 remedy: "the model cannot decide about this row; look for missing values in it",
             }),
-            None => Ok(scores),
+            None => Ok(self),
         }
     }
 
@@ -374,7 +410,10 @@ fn described(ports: &[Port]) -> String {
     each.collect::<Vec<_>>().join(", ")
 }
 
-fn output<'a>(outputs: &'a SessionOutputs<'_>, name: &str) -> Result<&'a DynValue, ModelError> {
+pub(super) fn output<'a>(
+    outputs: &'a SessionOutputs<'_>,
+    name: &str,
+) -> Result<&'a DynValue, ModelError> {
     outputs
         .get(name)
         .ok_or_else(|| ModelError::Failed(format!("there is no output `{name}`")))

@@ -22,7 +22,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use arrow_array::{ArrayRef, BooleanArray, RecordBatch, StringArray, UInt32Array};
 use arrow_select::take::take_record_batch;
 use facts_engine::flips::{Model, ModelError};
-use facts_engine::population::{Column, Value};
+use facts_engine::population::{Column, Dictionaries, Value};
 use twox_hash::XxHash3_128;
 
 use self::file::AnswerFile;
@@ -239,6 +239,11 @@ impl Model for Remembering {
     fn concurrency(&self) -> usize {
         1
     }
+
+    /// What the wrapped model takes. A row has the same hash however it comes.
+    fn dictionaries(&self) -> Dictionaries {
+        self.model.dictionaries()
+    }
 }
 
 impl std::fmt::Debug for Remembering {
@@ -386,7 +391,7 @@ fn classes(answer: &ArrayRef, asked: usize) -> Result<(Vec<Class>, Vec<u32>), Mo
 /// 128 bits, so that two of a thousand million rows have the same one with a probability of about
 /// 10^-21.
 fn hashes(rows: &RecordBatch) -> Result<Vec<u128>, ModelError> {
-    let rows = cells::as_the_model_calls_them(rows, &Default::default())?;
+    let rows = cells::as_the_model_calls_them(rows, &Default::default(), cells::plain)?;
     let mut bytes = Vec::new();
     for field in rows.schema_ref().fields() {
         let data_type = field.data_type().to_string();
