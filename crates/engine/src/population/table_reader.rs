@@ -74,6 +74,9 @@ impl Default for Distinct {
 /// So many rows are looked at before they are kept apart, if more than three in four are distinct.
 const FIRST_LOOK: usize = 1 << 16;
 
+/// So many rows are put one after another to be looked up.
+const LOOKED_UP: usize = 1 << 10;
+
 /// A table may take one in so many bytes of the memory that an audit may take: its people, as they are
 /// put in order, and what the model is asked about them take the rest.
 const SHARE: u64 = 4;
@@ -429,23 +432,29 @@ fn look_up(
     (repeats, first_rows): (&mut Vec<u64>, &mut Vec<u64>),
     mut numbers: Option<&mut Vec<u32>>,
 ) {
-    let mut row = vec![0; codes.len()];
-    for (i, (count, first_row)) in counted.enumerate() {
-        if count == 0 {
-            continue;
+    let mut counted = counted.enumerate().filter(|&(_, (count, _))| count > 0);
+    let (mut rows, mut of_rows) = (Vec::new(), Vec::with_capacity(LOOKED_UP));
+    loop {
+        rows.clear();
+        of_rows.clear();
+        for (i, of_row) in counted.by_ref().take(LOOKED_UP) {
+            rows.extend(codes.iter().map(|column| column[i]));
+            of_rows.push(of_row);
         }
-        for (code, column) in row.iter_mut().zip(codes) {
-            *code = column[i];
+        if of_rows.is_empty() {
+            return;
         }
-        let (number, new) = distinct.insert(&row);
-        if new {
-            repeats.push(0);
-            first_rows.push(first_row);
-        }
-        repeats[number] += count;
-        if let Some(numbers) = &mut numbers {
-            numbers.push(number as u32);
-        }
+        distinct.insert_all(&rows, of_rows.len(), |row, number, new| {
+            let (count, first_row) = of_rows[row];
+            if new {
+                repeats.push(0);
+                first_rows.push(first_row);
+            }
+            repeats[number] += count;
+            if let Some(numbers) = &mut numbers {
+                numbers.push(number as u32);
+            }
+        });
     }
 }
 
