@@ -6,7 +6,7 @@
 use arrow_array::RecordBatch;
 
 use super::packing::{Packing, Place};
-use super::parts::{Part, parts};
+use super::parts::{Part, each_part};
 use super::{Assigned, Counterfactuals};
 use crate::bits::{self, Words};
 use crate::budget::Budget;
@@ -66,17 +66,21 @@ pub(super) struct Builder<'a> {
     rows: usize,
     /// How many of them have been handed over.
     handed: usize,
+    /// About how many rows are met in a part, unless fewer fit.
+    part_rows: usize,
     /// How many may wait before those are handed over who can be.
     may_wait: usize,
     next: Handed,
 }
 
 impl<'a> Builder<'a> {
-    /// For a model that takes so many batches at a time, and such columns as dictionary arrays.
+    /// For a model that takes so many batches at a time, and such columns as dictionary arrays, by parts in
+    /// which about so many rows are met.
     pub(super) fn new(
         ask: &'a Counterfactuals<'a>,
         batches: usize,
         dictionaries: Dictionaries,
+        part_rows: usize,
     ) -> Self {
         let columns = ask.columns();
         let profiles = ask.population.profiles();
@@ -100,6 +104,7 @@ impl<'a> Builder<'a> {
             codes: vec![Vec::new(); columns.len()],
             rows: profiles,
             handed: profiles,
+            part_rows,
             may_wait: WAITING,
             next: Handed::default(),
         }
@@ -110,10 +115,13 @@ impl<'a> Builder<'a> {
         mut self,
         hand: &mut dyn FnMut(Handed) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let most = self.for_rows() / self.row_bytes();
-        for part in parts(self.ask, usize::try_from(most).unwrap_or(usize::MAX)) {
-            self.part(&part, hand)?;
-        }
+        let fit = self.for_rows() / self.row_bytes();
+        let most = usize::try_from(fit).map_or(self.part_rows, |fit| self.part_rows.min(fit));
+        let mut rows = Rows::new(self.packing.words());
+        each_part(self.ask, most, &mut |part| {
+            rows.clear();
+            self.part(part, &mut rows, hand)
+        })?;
         self.finish_batch();
         self.hand_over(hand)
     }
@@ -127,21 +135,24 @@ impl<'a> Builder<'a> {
         self.ask.budget.left() - for_asking(self.ask.budget)
     }
 
+    /// Builds the rows of a part, which are looked up among `rows`: none yet.
     fn part(
         &mut self,
-        part: &Part,
+        part: &Part<'_>,
+        rows: &mut Rows,
         hand: &mut dyn FnMut(Handed) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let ask = self.ask;
-        let (known, mut rows) = self.known(part);
+        let known = self.known(part, rows);
         let first = self.rows;
         let words = self.packing.words();
         let mut row = vec![0; words];
         let mut asked = ask.nobody();
-        for change in 0..ask.changes() {
-            asked.copy_from_slice(ask.needed_words(change));
-            bits::intersect(&mut asked, &part.members);
-            let assigned = self.assigned(change);
+        for &change in part.changes {
+            if !part.asked(change as usize, &mut asked) {
+                continue;
+            }
+            let assigned = self.assigned(change as usize);
             for position in bits::iter(&asked) {
                 self.next.decided += 1;
                 row.copy_from_slice(&self.own[position * words..][..words]);
@@ -152,13 +163,13 @@ impl<'a> Builder<'a> {
                 let (number, is_new) = rows.insert(&row);
                 let row_number = match known.get(number) {
                     // The population's own rows are known: nobody is asked for them again.
-                    Some(&profile) if !ask.favourable[profile as usize] => continue,
-                    Some(&profile) => profile as usize,
+                    Some(&profile) if !ask.favourable[profile] => continue,
+                    Some(&profile) => profile,
                     None => first + number - known.len(),
                 };
                 self.next.waiting.push(Waiting {
                     row: row_number,
-                    change: change as u32,
+                    change,
                     position: position as u32,
                 });
                 if is_new {
@@ -171,16 +182,15 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// The rows that are known already, by the profile that they are of.
-    fn known(&self, part: &Part) -> (Vec<u32>, Rows) {
-        let mut rows = Rows::new(self.packing.words());
+    /// Adds the rows that are known already, and gives the profiles that they are of.
+    fn known(&self, part: &Part<'_>, rows: &mut Rows) -> Vec<usize> {
         let mut packed = vec![0; self.packing.words()];
-        for &profile in &part.profiles {
-            let row = self.ask.population.row(profile as usize);
+        let profiles = part.profiles().inspect(|&profile| {
+            let row = self.ask.population.row(profile);
             self.packing.pack(row, &mut packed);
             rows.insert(&packed);
-        }
-        (part.profiles.clone(), rows)
+        });
+        profiles.collect()
     }
 
     /// Where a change leads, by the place of each column that it assigns.

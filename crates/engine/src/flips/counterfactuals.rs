@@ -6,7 +6,7 @@ use std::sync::mpsc::sync_channel;
 
 use super::building::{Answers, Builder, Handed};
 use super::moves::{Target, Targets};
-use super::{Asking, Model};
+use super::{Asking, Model, parts};
 use crate::actions::Change;
 use crate::bits::{self, Layout, Words};
 use crate::budget::Budget;
@@ -52,6 +52,14 @@ impl Assigned<'_> {
     /// The value code that a person with value `code` gets.
     pub fn value(&self, code: u32) -> u32 {
         self.target.value(code)
+    }
+
+    /// The value code that everybody gets, if it is one.
+    pub(super) fn same(&self) -> Option<u32> {
+        match self.target {
+            Target::Same(value) => Some(*value),
+            Target::ByValue(_) => None,
+        }
     }
 }
 
@@ -159,15 +167,6 @@ impl<'a> Counterfactuals<'a> {
             .tell(Phase::Flips, done as u64, self.changes.len() as u64)
     }
 
-    /// The columns, by place, that some change assigns.
-    pub(super) fn changed_columns(&self) -> Vec<bool> {
-        let mut changed = vec![false; self.columns.len()];
-        for (column, _) in &self.targets {
-            changed[*column] = true;
-        }
-        changed
-    }
-
     /// The positions for which a change must be decided, as a set.
     pub(super) fn needed_words(&self, change: usize) -> &[u64] {
         &self.changes[change].needed
@@ -187,8 +186,18 @@ impl<'a> Counterfactuals<'a> {
     /// Decides all changes by asking the model for each distinct row that is not known yet, once. Where
     /// there is a second thread, the next rows are built while the model answers.
     pub(super) fn each_row_once<M: Model + ?Sized>(&self, model: &M) -> Result<Vec<Words>, Error> {
+        self.each_row_once_in_parts(model, parts::ROWS)
+    }
+
+    /// The same, by parts in which about so many rows are met.
+    pub(super) fn each_row_once_in_parts<M: Model + ?Sized>(
+        &self,
+        model: &M,
+        part_rows: usize,
+    ) -> Result<Vec<Words>, Error> {
         self.tell(0)?;
-        let builder = Builder::new(self, model.concurrency().max(1), model.dictionaries());
+        let (batches, dictionaries) = (model.concurrency().max(1), model.dictionaries());
+        let builder = Builder::new(self, batches, dictionaries, part_rows);
         let mut answers = Answers::new(self);
         let mut take = |handed: Handed| {
             for favourable in self.asking.predict_batches(model, &handed.batches)? {
