@@ -49,6 +49,9 @@ pub trait Model: Sync {
     }
 }
 
+/// So many classes of an answer are kept in mind while it is read.
+const FEW: usize = 16;
+
 /// Which class is the favourable one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -122,17 +125,27 @@ impl Favourable {
     }
 
     fn read_numbers(&self, numbers: impl Iterator<Item = f64>) -> Result<Vec<bool>, ModelError> {
-        numbers
-            .enumerate()
-            .map(|(row, number)| {
-                if number.fract() != 0.0 || !number.is_finite() {
-                    let remedy = "if it is a probability, turn it into a class with a threshold";
-                    return Err(not_a_class(row, &number.to_string(), remedy));
-                }
-                self.of_label(&number.to_string())
-                    .map_err(|remedy| not_a_class(row, &number.to_string(), remedy))
-            })
-            .collect()
+        // There are few classes, and to read one takes longer than all else that is done with a row.
+        let mut known: Vec<(f64, bool)> = Vec::new();
+        let read = |(row, number): (usize, f64)| {
+            if let Some((_, favourable)) = known
+                .iter()
+                .find(|(class, _)| class.to_bits() == number.to_bits())
+            {
+                return Ok(*favourable);
+            }
+            let refused = |remedy| not_a_class(row, &number.to_string(), remedy);
+            if number.fract() != 0.0 || !number.is_finite() {
+                let remedy = "if it is a probability, turn it into a class with a threshold";
+                return Err(refused(remedy));
+            }
+            let favourable = self.of_label(&number.to_string()).map_err(refused)?;
+            if known.len() < FEW {
+                known.push((number, favourable));
+            }
+            Ok(favourable)
+        };
+        numbers.enumerate().map(read).collect()
     }
 
     /// Whether a class given as text is favourable, or what to do if it is no class.

@@ -4,7 +4,8 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use arrow_array::{ArrayRef, RecordBatch, StringArray};
+use arrow_array::builder::{ArrayBuilder, StringBuilder};
+use arrow_array::{ArrayRef, RecordBatch};
 use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::ArrowError;
@@ -264,7 +265,7 @@ fn read_csv(
 ) -> io::Result<Output> {
     let mut output = BufReader::with_capacity(1 << 16, output);
     let mut line = Vec::new();
-    let mut answers: Vec<Option<String>> = Vec::new();
+    let mut answers = StringBuilder::new();
     loop {
         line.clear();
         let most = MAX_ANSWER_BYTES as u64 + 1;
@@ -286,8 +287,7 @@ fn read_csv(
         };
         let text = text.trim();
         if text.is_empty() {
-            let answer = StringArray::from(std::mem::take(&mut answers));
-            if !hand_on(Output::Answer(Arc::new(answer))) {
+            if !hand_on(Output::Answer(Arc::new(answers.finish()))) {
                 return Ok(Output::Ended);
             }
             continue;
@@ -299,11 +299,12 @@ fn read_csv(
                 begin(text.as_bytes())
             )));
         }
-        let text = text
-            .strip_prefix('"')
-            .and_then(|text| text.strip_suffix('"'))
-            .map_or_else(|| text.to_owned(), |text| text.replace("\"\"", "\""));
-        answers.push(Some(text).filter(|text| !text.is_empty()));
+        let quoted = text.strip_prefix('"');
+        match quoted.and_then(|text| text.strip_suffix('"')) {
+            Some("") => answers.append_null(),
+            Some(text) => answers.append_value(text.replace("\"\"", "\"")),
+            None => answers.append_value(text),
+        }
     }
 }
 
@@ -311,7 +312,7 @@ fn read_csv(
 mod tests {
     use super::*;
     use crate::cells::told_by_number;
-    use arrow_array::{Array, BooleanArray, Float64Array, Int64Array};
+    use arrow_array::{Array, BooleanArray, Float64Array, Int64Array, StringArray};
 
     fn rows() -> RecordBatch {
         let job = StringArray::from(vec![Some("clerk"), Some(""), None, Some("a,\"b\"")]);
