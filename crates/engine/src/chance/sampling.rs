@@ -9,6 +9,9 @@ use super::binomial::{hypergeometric_step, ln_hypergeometric, ln_probability};
 /// Up to so many people are drawn one by one; more are drawn kind by kind.
 const ONE_BY_ONE: u64 = 1 << 16;
 
+/// Of people drawn one by one, so many are drawn at once.
+const AT_ONCE: usize = 64;
+
 /// Draws bootstrap resamples of people of several kinds.
 #[derive(Debug)]
 pub(crate) struct Resampler {
@@ -43,9 +46,13 @@ impl Resampler {
             self.draw_kinds(stream, drawn);
             return;
         }
-        for person in 0..self.total {
-            let kind = self.kinds[stream.below(person, self.total) as usize];
-            drawn[kind as usize] += 1;
+        let mut people = [0; AT_ONCE];
+        for start in (0..self.total).step_by(AT_ONCE) {
+            stream.fill_below(start, self.total as u32, &mut people);
+            let wanted = (self.total - start).min(AT_ONCE as u64) as usize;
+            for &person in &people[..wanted] {
+                drawn[self.kinds[person as usize] as usize] += 1;
+            }
         }
     }
 

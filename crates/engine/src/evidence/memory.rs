@@ -3,15 +3,15 @@
 //! Estimates from above, from the counts of the audit alone. What threads need for themselves is counted once
 //! for each thread, at the subgroup that needs most.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
-use super::permutation::LANES;
+use super::permutation::{LANES, MANY};
 use super::testing::{Family, Found, KEPT};
 use super::{Gathering, Tested, Tests};
 use crate::audit::{Audit, Individuals};
 use crate::budget::Budget;
 use crate::distribution::{Statistic, Subgroup};
 use crate::error::Error;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Bytes of the number of a permutation with its p-value.
 const P_VALUE: u64 = size_of::<(u32, f64)>() as u64;
@@ -107,20 +107,23 @@ fn permuted(
     shuffles: u64,
 ) -> u64 {
     let lanes = (LANES * size_of::<u32>()) as u64;
+    let few_lanes = (LANES * size_of::<u8>()) as u64;
     let members = profiles(subgroup, individuals);
+    let many = members.min(subgroup.people() / MANY);
     let labels = subgroup.groups() as u64 - 1;
     let sets = (subgroup.actions.len() + subgroup.cost_levels.len()) as u64;
     // Drawn by each definition; one of them at a time is sorted and stepped through.
     let statistic = size_of::<Statistic>() as u64;
     let drawn = (definitions + 6) * shuffles * statistic + shuffles * P_VALUE;
-    members * (16 + labels * lanes)
+    members * (16 + labels * few_lanes)
+        + many * (8 + labels * lanes)
         + sets * (members / 8 + 8 + labels * lanes)
         + 4 * subgroup_bytes(subgroup)
         + drawn
 }
 
 /// Refuses intervals that would take more memory than the audit and its tests leave. `findings` are the
-/// subgroups that get one.
+/// subgroups that get one, each once a definition.
 pub(super) fn check_intervals(
     audit: &Audit,
     individuals: &Individuals,
@@ -128,9 +131,13 @@ pub(super) fn check_intervals(
     findings: impl Iterator<Item = usize>,
     gathering: &Gathering,
 ) -> Result<(), Error> {
-    let resampled = |subgroup: &Subgroup| {
+    let mut definitions: HashMap<usize, u64> = HashMap::new();
+    for subgroup in findings {
+        *definitions.entry(subgroup).or_default() += 1;
+    }
+    let resampled = |subgroup: &Subgroup, definitions: u64| {
         // What is read of each group, of the gap and of the score.
-        let numbers = subgroup.groups() as u64 + 2;
+        let numbers = definitions * (subgroup.groups() as u64 + 2);
         let profiles = profiles(subgroup, individuals);
         let helped: u64 = (0..subgroup.groups())
             .flat_map(|g| (0..subgroup.actions.len()).map(move |action| (action, g)))
@@ -148,7 +155,9 @@ pub(super) fn check_intervals(
             + helped * 8
             + 2 * subgroup_bytes(subgroup)
     };
-    let greatest = findings.map(|s| resampled(&audit.subgroups[s])).max();
+    let definitions = definitions.into_iter();
+    let greatest = definitions.map(|(subgroup, d)| resampled(&audit.subgroups[subgroup], d));
+    let greatest = greatest.max();
     let bytes = rayon::current_num_threads() as u64 * greatest.unwrap_or(0);
     let budget = individuals.budget.without(tests_bytes(tests));
     budget.check(

@@ -17,10 +17,13 @@ use crate::distribution::Subgroup;
 pub(super) const LANES: usize = 128;
 
 /// From this weight on, people of one profile get their labels together rather than one by one.
-const MANY: u64 = 256;
+pub(super) const MANY: u64 = 256;
 
 /// One number for each permutation made at the same time.
 type Lanes = [u32; LANES];
+
+/// The same for numbers below [`MANY`]: most of the time goes by with moving them.
+type FewLanes = [u8; LANES];
 
 /// The members of a subgroup, and whom its actions help.
 pub(super) struct Permutations {
@@ -34,8 +37,12 @@ pub(super) struct Permutations {
     pub(super) totals: Vec<u64>,
     /// People by group.
     sizes: Vec<u64>,
-    /// People of each member with the label of each group but the last: by group, then by member.
-    labelled: Vec<Lanes>,
+    /// People of each member with the label of each group but the last: by group, then by member. Of
+    /// members of many people, they are in `labelled_of_many`.
+    labelled: Vec<FewLanes>,
+    /// The members of many people.
+    many: Vec<usize>,
+    labelled_of_many: Vec<Lanes>,
     /// Places left in each group but the last.
     left: Vec<Lanes>,
     /// People in each set: by group but the last, then by action and cost level.
@@ -85,8 +92,12 @@ impl Permutations {
             totals.push(people(&reached));
         }
         let labels = subgroup.groups() - 1;
+        let many = (0..members.len()).filter(|&member| members[member].1 >= MANY);
+        let many: Vec<usize> = many.collect();
         Self {
             labelled: vec![[0; LANES]; labels * members.len()],
+            labelled_of_many: vec![[0; LANES]; labels * many.len()],
+            many,
             left: vec![[0; LANES]; labels],
             counted: vec![[0; LANES]; labels * totals.len()],
             members,
@@ -105,31 +116,32 @@ impl Permutations {
         for (left, &size) in self.left.iter_mut().zip(&self.sizes) {
             left.fill(size as u32);
         }
-        self.labelled.fill([0; LANES]);
         let mut people: u64 = self.sizes.iter().sum();
+        let mut many = 0;
         for member in 0..self.members.len() {
             let (position, weight) = self.members[member];
             if weight < MANY {
-                for person in 0..weight {
-                    let key = position.wrapping_add((person as u32).wrapping_mul(0x9e37_79b1));
+                for person in 0..weight as u32 {
+                    let key = position.wrapping_add(person.wrapping_mul(0x9e37_79b1));
                     let (left, labelled) = (&mut self.left, &mut self.labelled);
-                    label_one(key, &keys, people as u32, left, labelled, member);
+                    label_one((key, person), &keys, people as u32, left, labelled, member);
                     people -= 1;
                 }
             } else {
                 for (lane, stream) in streams.iter().enumerate() {
                     let stream = stream.substream(u64::from(position));
-                    self.label_together(member, lane, stream, people);
+                    self.label_together(many, lane, stream, people);
                 }
                 people -= weight;
+                many += 1;
             }
         }
         self.count();
     }
 
-    /// Labels the people of one profile in one permutation.
-    fn label_together(&mut self, member: usize, lane: usize, stream: Stream, mut people: u64) {
-        let mut unlabelled = self.members[member].1;
+    /// Labels the people of one profile of many people in one permutation.
+    fn label_together(&mut self, many: usize, lane: usize, stream: Stream, mut people: u64) {
+        let mut unlabelled = self.members[self.many[many]].1;
         for group in 0..self.left.len() {
             let left = u64::from(self.left[group][lane]);
             let of_group = stream.substream(group as u64);
@@ -137,24 +149,29 @@ impl Permutations {
             people -= left;
             unlabelled -= labelled;
             self.left[group][lane] -= labelled as u32;
-            self.labelled[group * self.members.len() + member][lane] = labelled as u32;
+            self.labelled_of_many[group * self.many.len() + many][lane] = labelled as u32;
         }
     }
 
     fn count(&mut self) {
         let sets = self.flipped.iter().chain(&self.newly_reached);
         let by_group = self.labelled.chunks_exact(self.members.len());
-        for (labelled, counted) in by_group.zip(self.counted.chunks_exact_mut(self.totals.len())) {
+        let by_group = by_group.zip(self.counted.chunks_exact_mut(self.totals.len()));
+        for (group, (labelled, counted)) in by_group.enumerate() {
+            let of_many = &self.labelled_of_many[group * self.many.len()..];
             for (set, counted) in sets.clone().zip(counted.iter_mut()) {
                 add_up(set, labelled, counted);
+                for (&member, labelled) in self.many.iter().zip(of_many) {
+                    if bits::contains(set, member) {
+                        add(counted, labelled);
+                    }
+                }
             }
             // Whoever is reached at a cost is reached at every higher one.
             let levels = &mut counted[self.flipped.len()..];
             for level in 1..levels.len() {
                 let (before, after) = levels.split_at_mut(level);
-                for (after, before) in after[0].iter_mut().zip(&before[level - 1]) {
-                    *after += before;
-                }
+                add(&mut after[0], &before[level - 1]);
             }
         }
     }
@@ -178,20 +195,23 @@ impl Permutations {
     }
 }
 
-/// Labels one person in every lane: each group with the chance of its share of the places left.
+/// Labels one person, told by a key and a number among the member's people, in every lane: each group with the
+/// chance of its share of the places left.
 #[multiversion::multiversion(targets(
     "x86_64+avx512f+avx512bw+avx512vl+avx512dq",
     "x86_64+avx2+bmi1+bmi2",
     "aarch64+neon"
 ))]
 fn label_one(
-    key: u32,
+    (key, person): (u32, u32),
     keys: &Lanes,
     people: u32,
     left: &mut [Lanes],
-    labelled: &mut [Lanes],
+    labelled: &mut [FewLanes],
     member: usize,
 ) {
+    // What is there is of the permutations before, until the first person is labelled.
+    let keep = if person == 0 { 0 } else { u8::MAX };
     let mut draws = [0; LANES];
     for (draw, key_of_lane) in draws.iter_mut().zip(keys) {
         let draw_of_lane = u64::from(mix(key ^ key_of_lane)) * u64::from(people);
@@ -206,7 +226,7 @@ fn label_one(
             let mine = u32::from(draws[lane] < left[lane]) & open[lane];
             draws[lane] = draws[lane].wrapping_sub(left[lane]);
             left[lane] -= mine;
-            labelled[lane] += mine;
+            labelled[lane] = (labelled[lane] & keep) + mine as u8;
             open[lane] &= mine.wrapping_sub(1);
         }
     }
@@ -218,17 +238,37 @@ fn label_one(
     "x86_64+avx2+bmi1+bmi2",
     "aarch64+neon"
 ))]
-fn add_up(set: &[u64], labelled: &[Lanes], sum: &mut Lanes) {
+fn add_up(set: &[u64], labelled: &[FewLanes], sum: &mut Lanes) {
+    // So many numbers of 8 bits add up to one of 16 bits, of which a processor takes twice as many at a time.
+    const FIT: u32 = 257;
     sum.fill(0);
+    let (mut part, mut in_part) = ([0_u16; LANES], 0);
     for (index, &word) in set.iter().enumerate() {
         let mut rest = word;
         while rest != 0 {
             let member = index * 64 + rest.trailing_zeros() as usize;
             rest &= rest - 1;
-            for (sum, labelled) in sum.iter_mut().zip(&labelled[member]) {
-                *sum += labelled;
+            for (part, &labelled) in part.iter_mut().zip(&labelled[member]) {
+                *part += u16::from(labelled);
+            }
+            in_part += 1;
+            if in_part == FIT {
+                for (sum, part) in sum.iter_mut().zip(&mut part) {
+                    *sum += u32::from(std::mem::take(part));
+                }
+                in_part = 0;
             }
         }
+    }
+    for (sum, &part) in sum.iter_mut().zip(&part) {
+        *sum += u32::from(part);
+    }
+}
+
+/// Adds in every lane.
+fn add(to: &mut Lanes, more: &Lanes) {
+    for (to, more) in to.iter_mut().zip(more) {
+        *to += more;
     }
 }
 

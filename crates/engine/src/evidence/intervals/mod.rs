@@ -8,6 +8,7 @@
 mod bootstrap;
 mod shares;
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
@@ -47,107 +48,81 @@ pub fn intervals_of_first(
     memory::check_intervals(audit, individuals, tests, subgroups, gathering)?;
     let (done, total) = (AtomicUsize::new(0), findings.len() as u64);
     watch.tell(Phase::Evidence, 0, total)?;
-    let found: Vec<Option<FindingIntervals>> = findings
+    // The members of a subgroup are drawn once, for all definitions under which it is a finding.
+    let mut by_subgroup: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (finding, &(_, subgroup)) in findings.iter().enumerate() {
+        by_subgroup.entry(subgroup).or_default().push(finding);
+    }
+    let by_subgroup: Vec<(usize, Vec<usize>)> = by_subgroup.into_iter().collect();
+    let found: Vec<Vec<Option<FindingIntervals>>> = by_subgroup
         .par_iter()
-        .map(|&(definition, subgroup)| {
-            let found = intervals(audit, individuals, definition, subgroup, gathering);
-            let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+        .map(|(subgroup, of_it)| {
+            let definitions: Vec<&dyn Definition> = of_it.iter().map(|&f| findings[f].0).collect();
+            let found = intervals(audit, individuals, &definitions, *subgroup, gathering);
+            let done = done.fetch_add(of_it.len(), Ordering::Relaxed) + of_it.len();
             watch.tell(Phase::Evidence, done as u64, total)?;
             Ok(found)
         })
         .collect::<Result<_, Error>>()?;
-    Ok(found.into_iter().flatten().collect())
+    let findings = by_subgroup.into_iter().flat_map(|(_, of_it)| of_it);
+    let mut found: Vec<(usize, Option<FindingIntervals>)> =
+        findings.zip(found.into_iter().flatten()).collect();
+    found.sort_by_key(|&(finding, _)| finding);
+    Ok(found.into_iter().filter_map(|(_, found)| found).collect())
 }
 
-/// The bootstrap intervals of one finding: a subgroup by its place in the audit, under a definition.
+/// The bootstrap intervals of a subgroup, by its place in the audit, under each of these definitions.
 ///
 /// None without resamples, and where suppressed counts stand in the way: what the audit does not
 /// tell, its intervals do not tell either.
 fn intervals(
     audit: &Audit,
     individuals: &Individuals,
-    definition: &dyn Definition,
-    subgroup: usize,
+    definitions: &[&dyn Definition],
+    place: usize,
     gathering: &Gathering,
-) -> Option<FindingIntervals> {
-    let place = subgroup;
-    let subgroup = &audit.subgroups[place];
+) -> Vec<Option<FindingIntervals>> {
     if gathering.resamples == 0 {
-        return None;
+        return definitions.iter().map(|_| None).collect();
     }
-    let finding = Finding::new(definition, subgroup, individuals.alike(subgroup))?;
-    let mut numbers = finding.resampled(gathering)?;
-    finding.leave_one_out(&mut numbers)?;
-
-    let infinite = |number: &Resampled| {
-        let infinite = number.again.iter().filter(|score| score.is_infinite());
-        infinite.count() as f64 / number.again.len() as f64
+    let members = Members {
+        subgroup: &audit.subgroups[place],
+        alike: individuals.alike(&audit.subgroups[place]),
     };
-    let intervals = |number: Resampled| {
-        let intervals = number.intervals(gathering.alpha);
-        // What each person contributes, which BCa asks, says little of steps.
-        let bca = intervals.bca.filter(|_| !definition.moves_in_steps());
-        BootstrapIntervals { bca, ..intervals }
-    };
-    let score = numbers.pop()?;
-    let gap = numbers.pop()?;
-    Some(FindingIntervals {
-        definition: definition.id(),
-        subgroup: place,
-        infinite: infinite(&score),
-        values: numbers.into_iter().map(intervals).collect(),
-        gap: intervals(gap),
-        score: intervals(score),
-    })
+    let definitions = definitions.iter();
+    let mut findings: Vec<Option<Finding<'_>>> = definitions
+        .map(|definition| Finding::new(*definition, &members, gathering.resamples))
+        .collect();
+    members.resampled(gathering, |subgroup| {
+        each(&mut findings, |finding| finding.read_again(subgroup));
+    });
+    members.leave_one_out(|subgroup, group, people| {
+        each(&mut findings, |finding| {
+            finding.read_without(subgroup, group, people)
+        });
+    });
+    let told = |finding: Option<Finding<'_>>| finding?.told(place, gathering.alpha);
+    findings.into_iter().map(told).collect()
 }
 
-/// One finding and the people behind it.
-struct Finding<'a> {
-    definition: &'a dyn Definition,
+/// Does something with each finding that is still one, and gives up those of which nothing comes.
+fn each(findings: &mut [Option<Finding<'_>>], read: impl Fn(&mut Finding<'_>) -> Option<()>) {
+    for finding in findings {
+        if finding.as_mut().is_some_and(|f| read(f).is_none()) {
+            *finding = None;
+        }
+    }
+}
+
+/// A subgroup and the people behind it.
+struct Members<'a> {
     subgroup: &'a Subgroup,
     alike: Vec<Vec<Alike>>,
-    found: Assessment,
-    /// The groups between which the gap lies, as they were found.
-    worst: usize,
-    best: usize,
 }
 
-impl<'a> Finding<'a> {
-    fn new(
-        definition: &'a dyn Definition,
-        subgroup: &'a Subgroup,
-        alike: Vec<Vec<Alike>>,
-    ) -> Option<Self> {
-        let found = definition.assess(subgroup)?;
-        let (worst, best) = worst_and_best(&found);
-        Some(Self {
-            definition,
-            subgroup,
-            alike,
-            found,
-            worst,
-            best,
-        })
-    }
-
-    /// The numbers of an assessment: each group's value, the gap, the score.
-    fn numbers(&self, assessment: &Assessment) -> Vec<f64> {
-        let values = assessment.values.iter().map(|value| value.number());
-        let mut numbers: Vec<f64> = values.collect();
-        let gap = difference(numbers[self.worst], numbers[self.best]);
-        numbers.extend([gap, assessment.score]);
-        numbers
-    }
-
-    /// Reads all numbers from resampled members.
-    fn resampled(&self, gathering: &Gathering) -> Option<Vec<Resampled>> {
-        let mut numbers: Vec<Resampled> = (self.numbers(&self.found).into_iter())
-            .map(|found| Resampled {
-                found,
-                again: Vec::with_capacity(gathering.resamples),
-                without: vec![Vec::new(); self.alike.len()],
-            })
-            .collect();
+impl Members<'_> {
+    /// Resamples the members, and has each resample read.
+    fn resampled(&self, gathering: &Gathering, mut read: impl FnMut(&Subgroup)) {
         let resamplers: Vec<Resampler> = (self.alike.iter())
             .map(|group| Resampler::new(group.iter().map(|alike| alike.people).collect()))
             .collect();
@@ -163,16 +138,13 @@ impl<'a> Finding<'a> {
                     subgroup.join(g, &alike.helped_by, people);
                 }
             }
-            let read = self.numbers(&self.definition.assess(&subgroup)?);
-            for (number, read) in numbers.iter_mut().zip(read) {
-                number.again.push(read);
-            }
+            read(&subgroup);
         }
-        Some(numbers)
     }
 
-    /// Reads all numbers with one person left out, for each person; people alike are read once.
-    fn leave_one_out(&self, numbers: &mut [Resampled]) -> Option<()> {
+    /// Leaves out one person after the other, and has the others read; people alike are left out once, and it is
+    /// told of which group and how many they are.
+    fn leave_one_out(&self, mut read: impl FnMut(&Subgroup, usize, u64)) {
         let mut subgroup = self.subgroup.clone();
         subgroup.empty();
         for (g, group) in self.alike.iter().enumerate() {
@@ -187,24 +159,106 @@ impl<'a> Finding<'a> {
             }
             for alike in group {
                 subgroup.leave(g, &alike.helped_by, 1);
-                let read = self.numbers(&self.definition.assess(&subgroup)?);
+                read(&subgroup, g, alike.people);
                 subgroup.join(g, &alike.helped_by, 1);
-                for (number, read) in numbers.iter_mut().zip(read) {
-                    number.without[g].push((read, alike.people));
-                }
             }
         }
-        Some(())
     }
 
-    /// The random stream of the subgroup: by its predicate, so that the same members are drawn under every
-    /// definition and wherever the subgroup stands in an audit.
+    /// The random stream of the subgroup: by its predicate, so that the same members are drawn wherever the
+    /// subgroup stands in an audit.
     fn stream(&self, seed: u64) -> Stream {
         let items = self.subgroup.predicate.items().iter();
         items.fold(Stream::new(seed).named("intervals"), |stream, item| {
             let stream = stream.substream(item.feature.into());
             let stream = stream.named(item.operator.symbol());
             stream.substream(item.level.into())
+        })
+    }
+}
+
+/// A subgroup under one definition, and what was read of it.
+struct Finding<'a> {
+    definition: &'a dyn Definition,
+    /// The groups between which the gap lies, as they were found.
+    worst: usize,
+    best: usize,
+    /// Each group's value, the gap, and the score.
+    numbers: Vec<Resampled>,
+}
+
+impl<'a> Finding<'a> {
+    fn new(
+        definition: &'a dyn Definition,
+        members: &Members<'_>,
+        resamples: usize,
+    ) -> Option<Self> {
+        let found = definition.assess(members.subgroup)?;
+        let (worst, best) = worst_and_best(&found);
+        let mut finding = Self {
+            definition,
+            worst,
+            best,
+            numbers: Vec::new(),
+        };
+        let numbers = finding.numbers_of(&found).into_iter();
+        let numbers = numbers.map(|found| Resampled {
+            found,
+            again: Vec::with_capacity(resamples),
+            without: vec![Vec::new(); members.alike.len()],
+        });
+        finding.numbers = numbers.collect();
+        Some(finding)
+    }
+
+    /// The numbers of an assessment: each group's value, the gap, the score.
+    fn numbers_of(&self, assessment: &Assessment) -> Vec<f64> {
+        let values = assessment.values.iter().map(|value| value.number());
+        let mut numbers: Vec<f64> = values.collect();
+        let gap = difference(numbers[self.worst], numbers[self.best]);
+        numbers.extend([gap, assessment.score]);
+        numbers
+    }
+
+    /// Reads all numbers from resampled members.
+    fn read_again(&mut self, subgroup: &Subgroup) -> Option<()> {
+        let read = self.numbers_of(&self.definition.assess(subgroup)?);
+        for (number, read) in self.numbers.iter_mut().zip(read) {
+            number.again.push(read);
+        }
+        Some(())
+    }
+
+    /// Reads all numbers from members without one of so many people who are alike.
+    fn read_without(&mut self, subgroup: &Subgroup, group: usize, people: u64) -> Option<()> {
+        let read = self.numbers_of(&self.definition.assess(subgroup)?);
+        for (number, read) in self.numbers.iter_mut().zip(read) {
+            number.without[group].push((read, people));
+        }
+        Some(())
+    }
+
+    /// The intervals of the numbers.
+    fn told(mut self, place: usize, alpha: f64) -> Option<FindingIntervals> {
+        let infinite = |number: &Resampled| {
+            let infinite = number.again.iter().filter(|score| score.is_infinite());
+            infinite.count() as f64 / number.again.len() as f64
+        };
+        let intervals = |number: Resampled| {
+            let intervals = number.intervals(alpha);
+            // What each person contributes, which BCa asks, says little of steps.
+            let bca = intervals.bca.filter(|_| !self.definition.moves_in_steps());
+            BootstrapIntervals { bca, ..intervals }
+        };
+        let score = self.numbers.pop()?;
+        let gap = self.numbers.pop()?;
+        Some(FindingIntervals {
+            definition: self.definition.id(),
+            subgroup: place,
+            infinite: infinite(&score),
+            values: self.numbers.into_iter().map(intervals).collect(),
+            gap: intervals(gap),
+            score: intervals(score),
         })
     }
 }

@@ -74,8 +74,20 @@ fn gathering(resamples: usize) -> Gathering {
 
 fn found(kinds: &[Kind], definition: &str, gathering: &Gathering) -> FindingIntervals {
     let (audit, individuals) = clerks(kinds);
+    of_first(&audit, &individuals, definition, gathering).unwrap()
+}
+
+/// The intervals of the first subgroup under one definition.
+fn of_first(
+    audit: &Audit,
+    individuals: &Individuals,
+    definition: &str,
+    gathering: &Gathering,
+) -> Option<FindingIntervals> {
     let definition = definitions::parse(definition).unwrap();
-    intervals(&audit, &individuals, definition.as_ref(), 0, gathering).unwrap()
+    let found = intervals(audit, individuals, &[definition.as_ref()], 0, gathering);
+    let [found] = found.try_into().unwrap();
+    found
 }
 
 /// One person: the actions that help them, by place.
@@ -203,11 +215,18 @@ proptest! {
         let gathering = gathering(200);
         let (audit, individuals) = clerks(&kinds);
         let parsed = definitions::parse(definition).unwrap();
-        let fast = intervals(&audit, &individuals, parsed.as_ref(), 0, &gathering).unwrap();
+        let others = ["equal-effectiveness:micro", "equal-choice:0.3", "equal-mean-recourse"];
+        let others = others.map(|other| definitions::parse(other).unwrap());
+        let [of_one, of_two, of_three] = others.each_ref().map(|other| other.as_ref());
+        // Among others as alone: the same members are drawn.
+        let several = [of_one, of_two, parsed.as_ref(), of_three];
+        let several = intervals(&audit, &individuals, &several, 0, &gathering);
+        let fast = of_first(&audit, &individuals, definition, &gathering).unwrap();
+        prop_assert_eq!(several[2].as_ref(), Some(&fast));
 
         let people = one_by_one(&kinds, &groups);
-        let finding = Finding::new(parsed.as_ref(), &audit.subgroups[0], Vec::new()).unwrap();
-        let stream = finding.stream(gathering.seed);
+        let members = Members { subgroup: &audit.subgroups[0], alike: Vec::new() };
+        let stream = members.stream(gathering.seed);
         let of = |people: &[Vec<Person>], g: usize| value(definition, &people[g]);
         let expected = |slow: Slow| {
             let mut intervals = slow.intervals(0.1);
@@ -218,7 +237,7 @@ proptest! {
             let slow = slow(&people, |people| of(people, g), stream);
             assert_same(fast.values[g], expected(slow));
         }
-        let (worst, best) = worst_and_best(&finding.found);
+        let (worst, best) = worst_and_best(&parsed.assess(&audit.subgroups[0]).unwrap());
         let gap = slow(&people, |people| difference(of(people, worst), of(people, best)), stream);
         assert_same(fast.gap, expected(gap));
         let score = slow(&people, |people| {
@@ -355,10 +374,7 @@ fn what_is_suppressed_has_no_intervals() {
     ];
     let (audit, individuals) = clerks(&kinds);
     let suppressed = audit.clone().suppressed(5);
-    let of = |audit: &Audit, definition: &str| {
-        let definition = definitions::parse(definition).unwrap();
-        intervals(audit, &individuals, definition.as_ref(), 0, &gathering(100))
-    };
+    let of = |audit: &Audit, definition| of_first(audit, &individuals, definition, &gathering(100));
     // Three people of a are helped by the second job: how many choices a has cannot be told.
     assert!(of(&audit, "equal-choice:0.3").is_some());
     assert_eq!(of(&suppressed, "equal-choice:0.3"), None);
@@ -366,12 +382,13 @@ fn what_is_suppressed_has_no_intervals() {
     let told = of(&suppressed, "equal-effectiveness:micro");
     assert_eq!(told, of(&audit, "equal-effectiveness:micro"));
     assert!(told.is_some());
-    let none = gathering(0);
-    let definition = definitions::parse("equal-effectiveness:micro").unwrap();
-    assert_eq!(
-        intervals(&audit, &individuals, definition.as_ref(), 0, &none),
-        None
+    let none = of_first(
+        &audit,
+        &individuals,
+        "equal-effectiveness:micro",
+        &gathering(0),
     );
+    assert_eq!(none, None);
 }
 
 #[test]
