@@ -12,6 +12,10 @@ medians are told. With ``--evidence``, the audits of a model in this process are
 busy: processor time hardly minds, seconds do. So beside the seconds it is told how much of our processor time fell into
 the time in which the model answered, where that is known.
 
+ONNX Runtime answers faster than rows can be built, so its line has company: what ``InferenceSession.run`` takes in
+Python for as many rows, as arrays that are ready. ``--free`` lets all features change, in the place of what is guessed
+of each: five times as many rows are asked.
+
 ``--beside FOLDER`` names the folder of another build of the package, such as the wheel of an older commit, unpacked;
 the audits of a model in this process are run with both. Needs Linux, and ``perf`` to tell ONNX Runtime's time from ours.
 """
@@ -261,7 +265,7 @@ def opened(way: str, folder: Path) -> Iterator[tuple[Any, Callable[[], dict[str,
         yield f"{way}:{command}", lambda: sum_of_programs(folder)
 
 
-def measure(way: str, path: Path, folder: Path, evidence: bool) -> dict[str, Any]:
+def measure(way: str, path: Path, folder: Path, evidence: bool, free: bool) -> dict[str, Any]:
     """One audit."""
     import facts
 
@@ -271,17 +275,41 @@ def measure(way: str, path: Path, folder: Path, evidence: bool) -> dict[str, Any
         libraries = peak()
         # A question mark is a level like any other here: everybody stays.
         said: dict[str, Any] = {"favourable": 1, "support": 0.01, "missing_codes": [], "progress": watch.tell}
+        if free:
+            said["features"] = {name: {"only": "any"} for name in [*TEXTS, *NUMBERS] if name != "sex"}
         facts.audit(model, table, "sex", evidence=evidence, **said)
         watch.note("end")
     return {"asking": watch.of("flips"), "evidence": watch.of("evidence"), "libraries": libraries, "span": watch.span}
 
 
-def run(way: str, path: Path, folder: Path, package: Path | None, evidence: bool = False) -> dict[str, Any]:
+def onnx_alone(path: Path, folder: Path, rows: int) -> float:
+    """The processor time of ONNX Runtime in Python for so many rows: people, again and again."""
+    import numpy as np
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    session = onnxruntime.InferenceSession(str(folder / "model.onnx"), options)
+    table, _ = people(path)
+    # As large as the batches of an audit are.
+    table = table.iloc[np.arange(65_536) % len(table)]
+    kinds: dict[str, type] = dict.fromkeys(TEXTS, object) | dict.fromkeys(NUMBERS, np.float32)
+    arrays = {name.replace("-", "_"): table[[name]].to_numpy(kind) for name, kind in kinds.items()}
+    start, batches = time.process_time(), -(-rows // len(table))
+    for _ in range(batches):
+        session.run(["label"], arrays)
+    return (time.process_time() - start) * rows / (batches * len(table))
+
+
+def run(
+    way: str, path: Path, folder: Path, package: Path | None, evidence: bool = False, free: bool = False
+) -> dict[str, Any]:
     """One audit in a process of its own."""
     environment = os.environ | ONE_THREAD
     if package is not None:
         environment["PYTHONPATH"] = str(package)
-    command = [sys.executable, __file__, str(path), "--measure", way, str(folder)] + ["--evidence"] * evidence
+    command = [sys.executable, __file__, str(path), "--measure", way, str(folder)]
+    command += ["--evidence"] * evidence + ["--free"] * free
     samples = folder / "samples"
     if way == "onnx":
         environment["FACTS_PYTHON"] = sys.executable
@@ -331,7 +359,7 @@ def table(results: dict[str, list[dict[str, Any]]]) -> Iterator[str]:
         yield f"| {WAYS.get(way, way)} | " + " | ".join(cells) + " |"
 
 
-def main(path: Path, runs: int, ways: list[str], beside: Path | None, evidence: bool) -> None:
+def main(path: Path, runs: int, ways: list[str], beside: Path | None, evidence: bool, free: bool) -> None:
     """Measures all ways in turn, and prints a record."""
     results: dict[str, list[dict[str, Any]]] = {}
     with tempfile.TemporaryDirectory() as name:
@@ -340,14 +368,21 @@ def main(path: Path, runs: int, ways: list[str], beside: Path | None, evidence: 
         subprocess.run([sys.executable, __file__, str(path), "--fit", str(folder)], check=True)
         for _ in range(runs):
             for way in ways:
-                results.setdefault(way, []).append(run(way, path, folder, None, evidence and way == "in process"))
+                tested = evidence and way == "in process"
+                results.setdefault(way, []).append(run(way, path, folder, None, tested, free))
                 print(f"{way}: {results[way][-1]}", file=sys.stderr, flush=True)
                 if way == "in process" and beside is not None:
-                    results.setdefault("in process, before", []).append(run(way, path, folder, beside, evidence))
+                    before = run(way, path, folder, beside, evidence, free)
+                    results.setdefault("in process, before", []).append(before)
                     print(f"before: {results['in process, before'][-1]}", file=sys.stderr, flush=True)
+        rows = max((int(one["asking"].get("model rows", 0)) for found in results.values() for one in found), default=0)
+        alone = [onnx_alone(path, folder, rows) for _ in range(runs)] if rows and "onnx" in ways else []
     for line in table(results):
         print(line)
     print()
+    if alone:
+        told = f"{statistics.median(alone):.2f} s of processor time"
+        print(f"ONNX Runtime in Python, for {rows:,} rows as arrays that are ready: {told}.")
     for way, found in results.items():
         if tested := [one["evidence"] for one in found if one["evidence"]]:
             cpu, wall, most = (statistics.median([one[key] for one in tested]) for key in ("own", "at", "peak"))
@@ -361,6 +396,7 @@ if __name__ == "__main__":
     parser.add_argument("--ways", nargs="+", choices=list(WAYS), default=list(WAYS))
     parser.add_argument("--beside", type=Path, metavar="FOLDER", help="another build of the package")
     parser.add_argument("--evidence", action="store_true", help="gather it too, where the model is in the same process")
+    parser.add_argument("--free", action="store_true", help="let all features change")
     parser.add_argument("--fit", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--measure", nargs=2, help=argparse.SUPPRESS)
     parser.add_argument("--program", nargs=2, help=argparse.SUPPRESS)
@@ -375,6 +411,7 @@ if __name__ == "__main__":
     elif given.fit:
         fit(given.adult, given.fit)
     elif given.measure:
-        print(json.dumps(measure(given.measure[0], given.adult, Path(given.measure[1]), given.evidence)))
+        way, folder = given.measure
+        print(json.dumps(measure(way, given.adult, Path(folder), given.evidence, given.free)))
     else:
-        main(given.adult, given.runs, given.ways, given.beside, given.evidence)
+        main(given.adult, given.runs, given.ways, given.beside, given.evidence, given.free)
