@@ -216,15 +216,42 @@ fn parts_folders_and_globs_give_the_audit_of_one_file() {
         assert_eq!(found, expected, "{tables:?}");
         assert_eq!(data["files"].as_array().unwrap().len(), 7, "{tables:?}");
     }
+}
+
+#[test]
+fn folders_with_keys_give_columns_however_they_are_named() {
+    let store = lake();
     let (local, _) = saved(&store, &["lake/hive"]);
-    let (found, data) = saved(&store, &["s3://lake/hive"]);
-    assert_eq!(found, local);
-    assert!(
-        data["files"][0]["name"]
-            .as_str()
-            .unwrap()
-            .starts_with("sex=")
-    );
+    let folders: Vec<String> = std::fs::read_dir(store.folder().join("lake/hive"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    let each = |prefix: &str| {
+        folders
+            .iter()
+            .map(|name| format!("{prefix}/{name}"))
+            .collect()
+    };
+    let mixed = vec![
+        format!("s3://lake/hive/{}", folders[0]),
+        format!("lake/hive/{}", folders[1]),
+    ];
+    assert_eq!(folders.len(), mixed.len());
+    for tables in [
+        vec!["s3://lake/hive".to_owned()],
+        vec!["s3://lake/hive/sex=*".to_owned()],
+        each("s3://lake/hive"),
+        each("lake/hive"),
+        mixed,
+    ] {
+        let tables: Vec<&str> = tables.iter().map(String::as_str).collect();
+        let (found, data) = saved(&store, &tables);
+        assert_eq!(found, local, "{tables:?}");
+        for file in data["files"].as_array().unwrap() {
+            let name = file["name"].as_str().unwrap();
+            assert!(name.contains("sex="), "{tables:?}: {name}");
+        }
+    }
 }
 
 #[test]

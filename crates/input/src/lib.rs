@@ -46,6 +46,7 @@ mod error;
 mod format;
 mod guard;
 mod ipc;
+mod named;
 #[cfg(feature = "object-store")]
 mod objects;
 mod parquet;
@@ -61,9 +62,10 @@ use arrow_schema::SchemaRef;
 pub use address::{is_address, shown};
 pub use error::{InputError, Place};
 pub use format::Format;
+pub use named::parts;
 #[cfg(feature = "object-store")]
 pub use objects::{Object, Unfetched};
-pub use parts::{Location, Part, PartsTable, Stored, open_parts, parts};
+pub use parts::{Location, Part, PartsTable, Stored, open_parts};
 pub use source::Source;
 
 use blank::Blank;

@@ -6,34 +6,29 @@
 //! that has not is named. Folders called `key=value` give their files a column
 //! `key`, as Hive, Spark and DuckDB have it.
 
-use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 
-use crate::address::{Address, is_address, shown};
 use crate::columns;
 use crate::csv::{self, ColumnType, Seen};
 use crate::error::InputError;
 use crate::format::{self, Format};
 #[cfg(feature = "object-store")]
-use crate::objects::{Found, Object, find};
+use crate::objects::Object;
 use crate::source::{Input, Source};
 use crate::{Options, Table, open_possibly_empty};
-
-/// What Hive and Spark call the folder of rows that have no value.
-const NO_VALUE: &str = "__HIVE_DEFAULT_PARTITION__";
 
 /// One file of a table, and what the folders that it lies in say about its rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
     /// Where it lies.
     pub location: Location,
-    /// Its path from the folder that was named, for records.
+    /// Its path from the folder that was named, or from the one that all named paths lie in, for records.
     pub name: String,
     /// The columns that folders called `key=value` give it; no value where it is missing.
     pub keys: Vec<(String, Option<String>)>,
@@ -85,8 +80,17 @@ impl Location {
         }
     }
 
+    /// Its path on the disk or in the store.
+    pub(crate) fn path(&self) -> &Path {
+        match self {
+            Self::File(path) => path,
+            #[cfg(feature = "object-store")]
+            Self::Object(object) => Path::new(object.key()),
+        }
+    }
+
     /// The file itself, by whatever path or link it was found.
-    fn itself(&self) -> (bool, PathBuf) {
+    pub(crate) fn itself(&self) -> (bool, PathBuf) {
         match self {
             Self::File(path) => (false, path.canonicalize().unwrap_or_else(|_| path.clone())),
             #[cfg(feature = "object-store")]
@@ -95,7 +99,7 @@ impl Location {
     }
 
     /// What parts are put in order by: folder by folder.
-    fn order(&self) -> (bool, &Path) {
+    pub(crate) fn order(&self) -> (bool, &Path) {
         match self {
             Self::File(path) => (false, path),
             #[cfg(feature = "object-store")]
@@ -122,203 +126,6 @@ impl From<&Location> for Source {
             Location::Object(object) => Self::Object(object.clone()),
         }
     }
-}
-
-/// The files that these paths mean, in the order of their paths: each a file, a
-/// folder, a glob where there is no such file, or the address of an object or of
-/// many. None if it is one path, and that of a file or a pipe.
-pub fn parts(paths: &[PathBuf]) -> Result<Option<Vec<Part>>, InputError> {
-    let mut found = Vec::new();
-    if let [only] = paths
-        && !is_address(only)
-        && (only.is_file() || !(only.is_dir() || is_glob(only)))
-    {
-        return Ok(None);
-    }
-    let mut files: Vec<&Path> = Vec::new();
-    for path in paths {
-        if let Some(address) = Address::of(path) {
-            found.extend(objects(&address)?);
-        } else if path.is_dir() {
-            walk(path, path, &mut found)?;
-        } else if is_glob(path) {
-            expand(path, &mut found)?;
-        } else {
-            files.push(path);
-        }
-    }
-    let root = common_folder(&files);
-    found.extend(files.iter().map(|file| part(file, root)));
-    found.sort_by(|a, b| a.location.order().cmp(&b.location.order()));
-    let found = each_once(found);
-    if found.is_empty() {
-        let names: Vec<String> = paths.iter().map(|p| shown(p)).collect();
-        return Err(InputError::NoFiles(names.join(", ")));
-    }
-    Ok(Some(found))
-}
-
-/// The deepest folder that all files lie in, as they are named. As a shell expands a glob, so are they listed: the
-/// folders that tell them apart say what their rows have in common.
-fn common_folder<'p>(files: &[&'p Path]) -> &'p Path {
-    let mut folders = files.iter().map(|file| file.parent().unwrap_or(file));
-    let first = folders.next().unwrap_or(Path::new(""));
-    folders.fold(first, |common, folder| {
-        let mut shared = common.ancestors();
-        let shared = shared.find(|shared| folder.starts_with(shared));
-        shared.unwrap_or(Path::new(""))
-    })
-}
-
-/// Parts without those that are the same file under another name.
-fn each_once(found: Vec<Part>) -> Vec<Part> {
-    let mut known: HashMap<(bool, PathBuf), usize> = HashMap::new();
-    let mut parts: Vec<Part> = Vec::new();
-    for part in found {
-        match known.entry(part.location.itself()) {
-            Entry::Occupied(at) => parts[*at.get()].times += 1,
-            Entry::Vacant(free) => {
-                free.insert(parts.len());
-                parts.push(part);
-            }
-        }
-    }
-    parts
-}
-
-/// Whether a path that is no file can only be meant as a glob.
-fn is_glob(path: &Path) -> bool {
-    !path.exists() && path.to_string_lossy().contains(['*', '?', '['])
-}
-
-/// Whether a file, or one of the folders that it lies in, is what writers leave for themselves: `_SUCCESS`,
-/// `_delta_log`, `.part-0000.parquet.crc`.
-pub(crate) fn is_hidden(inside: &str) -> bool {
-    let mut pieces = inside.split('/');
-    pieces.any(|piece| piece.starts_with(['_', '.']))
-}
-
-/// The same of what a pattern has found. What a piece of the pattern itself begins with, it asks for.
-pub(crate) fn is_hidden_from(pattern: &str, path: &str) -> bool {
-    let asked = pattern.split('/').filter(|piece| is_hidden(piece));
-    let asked: Vec<glob::Pattern> = asked.filter_map(|p| glob::Pattern::new(p).ok()).collect();
-    let mut pieces = path.split('/').filter(|piece| is_hidden(piece));
-    pieces.any(|piece| !asked.iter().any(|asked| asked.matches(piece)))
-}
-
-/// The objects that an address means.
-#[cfg(feature = "object-store")]
-fn objects(address: &Address) -> Result<Vec<Part>, InputError> {
-    let found = find(address)?.into_iter();
-    let part = |found: Found| Part {
-        keys: keys_of(Path::new(&found.inside)),
-        times: 1,
-        name: found.inside,
-        location: Location::Object(found.object),
-    };
-    Ok(found.map(part).collect())
-}
-
-#[cfg(not(feature = "object-store"))]
-fn objects(address: &Address) -> Result<Vec<Part>, InputError> {
-    address.check()?;
-    Err(InputError::FilesOnly(address.to_string()))
-}
-
-/// All files under a folder, except those that writers leave for themselves.
-fn walk(folder: &Path, root: &Path, found: &mut Vec<Part>) -> Result<(), InputError> {
-    let unread = |e| InputError::io(&folder.display().to_string(), e);
-    for entry in std::fs::read_dir(folder).map_err(unread)? {
-        let path = entry.map_err(unread)?.path();
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        if is_hidden(&name) {
-            continue;
-        }
-        if path.is_dir() {
-            if !leads_back(&path, folder) {
-                walk(&path, root, found)?;
-            }
-        } else {
-            found.push(part(&path, root));
-        }
-    }
-    Ok(())
-}
-
-/// Whether a folder is a link to one that it lies in.
-fn leads_back(path: &Path, folder: &Path) -> bool {
-    path.is_symlink()
-        && match (path.canonicalize(), folder.canonicalize()) {
-            (Ok(target), Ok(folder)) => folder.starts_with(target),
-            _ => false,
-        }
-}
-
-fn expand(pattern: &Path, found: &mut Vec<Part>) -> Result<(), InputError> {
-    let text = pattern.to_string_lossy();
-    let bad = |why: String| InputError::BadGlob {
-        pattern: shown(pattern),
-        why,
-    };
-    // Folders in front of the first wildcard say nothing about the rows.
-    let plain =
-        |part: &Component<'_>| !part.as_os_str().to_string_lossy().contains(['*', '?', '[']);
-    let root: PathBuf = pattern.components().take_while(plain).collect();
-    for path in glob::glob(&text).map_err(|e| bad(e.to_string()))? {
-        let path = path.map_err(|e| InputError::io(&e.path().display().to_string(), e.into()))?;
-        if is_hidden_from(&text, &path.to_string_lossy()) {
-            continue;
-        }
-        if path.is_dir() {
-            walk(&path, &root, found)?;
-        } else {
-            found.push(part(&path, &root));
-        }
-    }
-    Ok(())
-}
-
-fn part(path: &Path, root: &Path) -> Part {
-    let inside = path.strip_prefix(root).unwrap_or(path);
-    Part {
-        location: Location::File(path.to_owned()),
-        name: inside.display().to_string(),
-        keys: keys_of(inside),
-        times: 1,
-    }
-}
-
-/// The columns that the folders of a path give.
-fn keys_of(inside: &Path) -> Vec<(String, Option<String>)> {
-    let folders = inside.parent().into_iter().flat_map(Path::components);
-    let keys = folders.filter_map(|folder| {
-        let folder = folder.as_os_str().to_str()?;
-        let (key, value) = folder.split_once('=')?;
-        let value = (value != NO_VALUE).then(|| unescaped(value));
-        (!key.is_empty()).then(|| (unescaped(key), value))
-    });
-    keys.collect()
-}
-
-/// A text in which `%3A` stands for a colon, and so on.
-fn unescaped(text: &str) -> String {
-    let (mut bytes, mut rest) = (Vec::new(), text.as_bytes());
-    while let [first, after @ ..] = rest {
-        let code = after
-            .get(..2)
-            .and_then(|code| std::str::from_utf8(code).ok());
-        match code.and_then(|code| u8::from_str_radix(code, 16).ok()) {
-            Some(byte) if *first == b'%' => {
-                bytes.push(byte);
-                rest = &after[2..];
-            }
-            _ => {
-                bytes.push(*first);
-                rest = after;
-            }
-        }
-    }
-    String::from_utf8(bytes).unwrap_or_else(|_| text.to_owned())
 }
 
 /// A table in several files, read batch by batch.
@@ -606,59 +413,5 @@ fn repeated(value: Option<&str>, kind: ColumnType, rows: usize) -> ArrayRef {
             Arc::new(rows.map(|_| value).collect::<Float64Array>())
         }
         ColumnType::Text => Arc::new(rows.map(|_| value).collect::<StringArray>()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn folders_say_what_their_files_do_not() {
-        let found = part(
-            Path::new(
-                "root=1/lake/year=2024/place=New%20York/empty=__HIVE_DEFAULT_PARTITION__/a=b.csv",
-            ),
-            Path::new("root=1/lake"),
-        );
-        let key = |key: &str, value: Option<&str>| (key.to_owned(), value.map(str::to_owned));
-        assert_eq!(
-            found.keys,
-            [
-                key("year", Some("2024")),
-                key("place", Some("New York")),
-                key("empty", None)
-            ]
-        );
-    }
-
-    #[test]
-    fn a_pattern_finds_what_is_hidden_if_it_asks_for_it() {
-        assert!(!is_hidden_from("sp/*", "sp/part-0.csv"));
-        assert!(is_hidden_from("sp/*", "sp/._SUCCESS.crc"));
-        assert!(is_hidden_from("sp/**/*", "sp/_temporary/part-0.csv"));
-        assert!(!is_hidden_from("sp/_*", "sp/_kept.csv"));
-        assert!(is_hidden_from("sp/_*", "sp/.part-0.csv"));
-        assert!(!is_hidden_from("/data/.lake/*", "/data/.lake/a.csv"));
-        assert!(!is_hidden_from("../x/*.csv", "../x/a.csv"));
-    }
-
-    #[test]
-    fn files_lie_in_a_common_folder() {
-        let common = |files: &[&'static str]| {
-            let files: Vec<&Path> = files.iter().map(Path::new).collect();
-            common_folder(&files).to_owned()
-        };
-        assert_eq!(common(&["a/b.csv"]), Path::new("a"));
-        assert_eq!(common(&["a/x=1/p.csv", "a/x=2/p.csv"]), Path::new("a"));
-        assert_eq!(common(&["a/x=1/p.csv", "a/x=1/q.csv"]), Path::new("a/x=1"));
-        assert_eq!(common(&["a.csv", "/b.csv"]), Path::new(""));
-    }
-
-    #[test]
-    fn percent_signs_that_are_no_codes_stay() {
-        assert_eq!(unescaped("100%"), "100%");
-        assert_eq!(unescaped("%zz%41"), "%zzA");
-        assert_eq!(unescaped("%ff"), "%ff");
     }
 }

@@ -144,10 +144,10 @@ impl Input {
 
     #[cfg(feature = "object-store")]
     fn from_address(address: &Address) -> Result<Self, InputError> {
-        let mut found = find(address)?;
-        match (found.pop(), found.pop()) {
-            (Some(one), None) => {
-                let opened = Self::from_object(one.object);
+        let mut objects = find(address)?.objects;
+        match (objects.pop(), objects.pop()) {
+            (Some(object), None) => {
+                let opened = Self::from_object(object);
                 opened.map_err(|e| InputError::io(&address.to_string(), e))
             }
             _ => Err(InputError::Folder(address.to_string())),

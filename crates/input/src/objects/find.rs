@@ -12,7 +12,7 @@ use super::store::store;
 use super::{Object, Unfetched, persistent, waited};
 use crate::address::{Address, Scheme};
 use crate::error::InputError;
-use crate::parts::{is_hidden, is_hidden_from};
+use crate::named::{is_hidden, is_hidden_from};
 
 /// As patterns for files have it: a star stays within a folder.
 const MATCHING: MatchOptions = MatchOptions {
@@ -21,14 +21,14 @@ const MATCHING: MatchOptions = MatchOptions {
     require_literal_leading_dot: false,
 };
 
-/// An object, and its path from the folder that was named.
+/// The objects that an address means, in no order, and the deepest folder that is sure to hold them all.
 pub(crate) struct Found {
-    pub(crate) object: Object,
-    pub(crate) inside: String,
+    pub(crate) root: String,
+    pub(crate) objects: Vec<Object>,
 }
 
-/// The objects that an address means, in no order.
-pub(crate) fn find(address: &Address) -> Result<Vec<Found>, InputError> {
+/// The objects that an address means.
+pub(crate) fn find(address: &Address) -> Result<Found, InputError> {
     address.check()?;
     let refused = |why| InputError::Unfetched {
         object: address.to_string(),
@@ -42,11 +42,9 @@ pub(crate) fn find(address: &Address) -> Result<Vec<Found>, InputError> {
     if !address.key.is_empty() && !address.key.ends_with('/') {
         match waited(persistent(|| one(address, &store))).and_then(|done| done) {
             Ok(meta) => {
-                let name = address.key.rsplit('/').next().unwrap_or_default();
-                return Ok(vec![Found {
-                    inside: name.to_owned(),
-                    object: Object::new(address.to_string(), store, meta),
-                }]);
+                let root = parent(meta.location.as_ref()).to_owned();
+                let objects = vec![Object::new(address.to_string(), store, meta)];
+                return Ok(Found { root, objects });
             }
             // Stores differ in what they say of a folder that is asked for as an object.
             Err(why @ (Unfetched::NotFound | Unfetched::Answer(_)))
@@ -59,21 +57,19 @@ pub(crate) fn find(address: &Address) -> Result<Vec<Found>, InputError> {
     }
     let root = address.key.trim_end_matches('/');
     let all = listed(&store, root).map_err(refused)?;
-    let found: Vec<Found> = (all.into_iter())
-        .filter_map(|meta| {
-            let inside = under(root, meta.location.as_ref())?.to_owned();
-            let is_read = !is_hidden(&inside) && !is_folder(&meta);
-            is_read.then(|| found(address, &store, meta, inside))
-        })
-        .collect();
-    match found.is_empty() {
+    let is_read = |meta: &ObjectMeta| {
+        let inside = under(root, meta.location.as_ref());
+        inside.is_some_and(|inside| !is_hidden(inside)) && !is_folder(meta)
+    };
+    let found = found(address, &store, root, all.into_iter().filter(is_read));
+    match found.objects.is_empty() {
         true => Err(refused(none)),
         false => Ok(found),
     }
 }
 
 /// All objects that a pattern fits, or that lie in a folder that it fits.
-fn matching(address: &Address, store: &Arc<dyn ObjectStore>) -> Result<Vec<Found>, InputError> {
+fn matching(address: &Address, store: &Arc<dyn ObjectStore>) -> Result<Found, InputError> {
     let pattern = Pattern::new(&address.key).map_err(|e| InputError::BadGlob {
         pattern: address.to_string(),
         why: e.to_string(),
@@ -93,14 +89,9 @@ fn matching(address: &Address, store: &Arc<dyn ObjectStore>) -> Result<Vec<Found
                 .clone()
                 .any(|at| fits(&key[..at]) && !is_hidden(&key[at + 1..]))
     };
-    let found: Vec<Found> = (all.into_iter())
-        .filter(|meta| !is_folder(meta) && is_wanted(meta.location.as_ref()))
-        .filter_map(|meta| {
-            let inside = under(root, meta.location.as_ref())?.to_owned();
-            Some(found(address, store, meta, inside))
-        })
-        .collect();
-    match found.is_empty() {
+    let is_read = |meta: &ObjectMeta| !is_folder(meta) && is_wanted(meta.location.as_ref());
+    let found = found(address, store, root, all.into_iter().filter(is_read));
+    match found.objects.is_empty() {
         true => Err(InputError::NoObjects(address.to_string())),
         false => Ok(found),
     }
@@ -109,13 +100,16 @@ fn matching(address: &Address, store: &Arc<dyn ObjectStore>) -> Result<Vec<Found
 fn found(
     address: &Address,
     store: &Arc<dyn ObjectStore>,
-    meta: ObjectMeta,
-    inside: String,
+    root: &str,
+    all: impl Iterator<Item = ObjectMeta>,
 ) -> Found {
-    let name = address.beside(meta.location.as_ref()).to_string();
+    let object = |meta: ObjectMeta| {
+        let name = address.beside(meta.location.as_ref()).to_string();
+        Object::new(name, Arc::clone(store), meta)
+    };
     Found {
-        object: Object::new(name, Arc::clone(store), meta),
-        inside,
+        root: root.to_owned(),
+        objects: all.map(object).collect(),
     }
 }
 
@@ -153,6 +147,10 @@ fn listed(store: &Arc<dyn ObjectStore>, root: &str) -> Result<Vec<ObjectMeta>, U
 fn plain_root(key: &str) -> &str {
     let wild = key.find(['*', '?', '[']).unwrap_or(key.len());
     key[..wild].rfind('/').map_or("", |end| &key[..end])
+}
+
+fn parent(key: &str) -> &str {
+    key.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
 fn under<'k>(root: &str, key: &'k str) -> Option<&'k str> {

@@ -24,7 +24,7 @@ use tokio::runtime::Runtime;
 
 pub(crate) use chunks::ObjectChunks;
 pub use error::Unfetched;
-pub(crate) use find::{Found, find};
+pub(crate) use find::find;
 pub(crate) use reader::ObjectReader;
 
 use crate::error::InputError;
@@ -67,6 +67,11 @@ impl Object {
     /// Its address, without secrets.
     pub fn name(&self) -> &str {
         &self.0.name
+    }
+
+    /// Its path in its store.
+    pub(crate) fn key(&self) -> &str {
+        self.0.meta.location.as_ref()
     }
 
     /// How many bytes it has.

@@ -158,6 +158,35 @@ fn files_that_are_listed_have_the_keys_that_tell_them_apart() {
     assert_eq!(rows(&listed).unwrap(), expected);
 }
 
+/// A shell that expands `year=*` names folders, and they say as much as the pattern does.
+#[test]
+fn folders_that_are_listed_have_the_keys_that_tell_them_apart() {
+    let folder = folder(&[
+        ("lake=1/year=2023/p.csv", b"n\n1\n"),
+        ("lake=1/year=2024/p.csv", b"n\n2\n"),
+        ("lake=1/year=2024/q.csv", b"n\n3\n"),
+    ]);
+    let at = |path: &str| folder.path().join("lake=1").join(path);
+    let expected = [
+        vec!["n", "year"],
+        vec!["1", "2023", "year=2023/p.csv"],
+        vec!["2", "2024", "year=2024/p.csv"],
+        vec!["3", "2024", "year=2024/q.csv"],
+    ];
+    for paths in [
+        vec![at("year=*")],
+        vec![at("year=2024"), at("year=2023")],
+        vec![at("year=2023/p.csv"), at("year=2024")],
+        vec![at("year=2023/*.csv"), at("year=2024/*.csv")],
+        vec![at(""), at("year=2024")],
+    ] {
+        assert_eq!(rows(&paths).unwrap(), expected, "{paths:?}");
+    }
+    // Alone, a folder says nothing: its rows are not told apart by it.
+    let alone = [vec!["n"], vec!["2", "p.csv"], vec!["3", "q.csv"]];
+    assert_eq!(rows(&[at("year=2024")]).unwrap(), alone);
+}
+
 #[test]
 fn a_pattern_does_not_find_what_is_hidden() {
     let folder = folder(&[
