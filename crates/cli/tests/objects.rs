@@ -255,6 +255,37 @@ fn folders_with_keys_give_columns_however_they_are_named() {
 }
 
 #[test]
+fn a_table_whose_log_says_which_files_count_is_refused() {
+    let store = lake();
+    let hive = store.folder().join("lake/hive");
+    let mut folders = std::fs::read_dir(&hive).unwrap();
+    let folder = folders.next().unwrap().unwrap().file_name();
+    let part = format!("s3://lake/hive/{}", folder.display());
+    for (log, keeper) in [
+        ("_delta_log/0.json", "Delta Lake"),
+        (".hoodie/hoodie.properties", "Hudi"),
+        ("metadata/v1.metadata.json", "Iceberg"),
+    ] {
+        let log = hive.join(log);
+        let is_beside_parts = !log.ends_with("v1.metadata.json");
+        std::fs::create_dir_all(log.parent().unwrap()).unwrap();
+        std::fs::write(&log, "{}").unwrap();
+        let named = ["s3://lake/hive", "s3://lake/hi*", "s3://lake/"];
+        let named = named
+            .into_iter()
+            .chain(is_beside_parts.then_some(part.as_str()));
+        for table in named {
+            let said = refused(&store, &[table]);
+            let expected = format!("s3://lake/hive is a table of {keeper}, whose log");
+            assert!(said.contains(&expected), "{table}: {said}");
+        }
+        let (_, data) = saved(&store, &["s3://lake/hive/**/*.csv"]);
+        assert_eq!(data["files"].as_array().unwrap().len(), 2);
+        std::fs::remove_dir_all(log.parent().unwrap()).unwrap();
+    }
+}
+
+#[test]
 fn init_and_profiles_and_configurations_take_addresses() {
     let store = lake();
     let made = |command: &mut Command| {

@@ -8,6 +8,7 @@ use arrow_schema::ArrowError;
 use crate::compressed::Damage;
 use crate::csv::ColumnType;
 use crate::format::Format;
+use crate::logged::{self, Keeper};
 
 /// A spot in a text file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,6 +49,17 @@ pub enum InputError {
         "{0}: no files are there; check the path, which starts from the current folder (files whose names begin with a dot or an underscore are not read)"
     )]
     NoFiles(String),
+    /// A folder in which not all files count.
+    #[error(
+        "{folder} is a table of {keeper}, whose log says which of its files count, and that is not read here; {}",
+        logged::advice(*keeper, folder)
+    )]
+    Logged {
+        /// The folder.
+        folder: String,
+        /// Whose log it is.
+        keeper: Keeper,
+    },
     /// A pattern that is none.
     #[error("{pattern} is no pattern for file names: {why}; write it as in 'parts/*.parquet'")]
     BadGlob {

@@ -46,6 +46,7 @@ mod error;
 mod format;
 mod guard;
 mod ipc;
+mod logged;
 mod named;
 #[cfg(feature = "object-store")]
 mod objects;
@@ -62,6 +63,7 @@ use arrow_schema::SchemaRef;
 pub use address::{is_address, shown};
 pub use error::{InputError, Place};
 pub use format::Format;
+pub use logged::Keeper;
 pub use named::parts;
 #[cfg(feature = "object-store")]
 pub use objects::{Object, Unfetched};

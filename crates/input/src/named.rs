@@ -7,6 +7,7 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::address::{Address, Scheme, is_address, shown};
 use crate::error::InputError;
+use crate::logged::{self, Keeper};
 #[cfg(feature = "object-store")]
 use crate::objects::find;
 use crate::parts::{Location, Part};
@@ -53,6 +54,7 @@ fn meant(path: &Path) -> Result<Named, InputError> {
     }
     let mut found = Vec::new();
     let root = if path.is_dir() {
+        refuse_logged(logged::table_of(path))?;
         walk(path, &mut found)?;
         path.to_owned()
     } else if is_glob(path) {
@@ -155,6 +157,7 @@ fn objects(address: &Address) -> Result<Named, InputError> {
 
 /// All files under a folder, except those that writers leave for themselves.
 fn walk(folder: &Path, found: &mut Vec<Location>) -> Result<(), InputError> {
+    refuse_logged(folder)?;
     let unread = |e| InputError::io(&folder.display().to_string(), e);
     for entry in std::fs::read_dir(folder).map_err(unread)? {
         let path = entry.map_err(unread)?.path();
@@ -171,6 +174,16 @@ fn walk(folder: &Path, found: &mut Vec<Location>) -> Result<(), InputError> {
         }
     }
     Ok(())
+}
+
+/// Refuses a folder of which a log says which of its files count.
+fn refuse_logged(folder: &Path) -> Result<(), InputError> {
+    Keeper::at(folder).map_or(Ok(()), |keeper| {
+        Err(InputError::Logged {
+            folder: folder.display().to_string(),
+            keeper,
+        })
+    })
 }
 
 /// Whether a folder is a link to one that it lies in.

@@ -1,6 +1,7 @@
 //! Which objects an address means: one, all under a prefix, or all that a
 //! pattern fits.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use futures_util::TryStreamExt;
@@ -12,6 +13,7 @@ use super::store::store;
 use super::{Object, Unfetched, persistent, waited};
 use crate::address::{Address, Scheme};
 use crate::error::InputError;
+use crate::logged::{FOLDERS, Keeper, table_of};
 use crate::named::{is_hidden, is_hidden_from};
 
 /// As patterns for files have it: a star stays within a folder.
@@ -57,6 +59,8 @@ pub(crate) fn find(address: &Address) -> Result<Found, InputError> {
     }
     let root = address.key.trim_end_matches('/');
     let all = listed(&store, root).map_err(refused)?;
+    let of_parts = logs_beside(&store, root).map_err(refused)?;
+    refuse_logged(address, of_parts.iter().chain(&all))?;
     let is_read = |meta: &ObjectMeta| {
         let inside = under(root, meta.location.as_ref());
         inside.is_some_and(|inside| !is_hidden(inside)) && !is_folder(meta)
@@ -89,12 +93,50 @@ fn matching(address: &Address, store: &Arc<dyn ObjectStore>) -> Result<Found, In
                 .clone()
                 .any(|at| fits(&key[..at]) && !is_hidden(&key[at + 1..]))
     };
+    // A folder that the pattern fits is read as if it were named; files that it fits are asked for one by one.
+    let in_folders = all.iter().filter(|meta| {
+        let key: &str = meta.location.as_ref();
+        Keeper::of(key).is_some_and(|(_, table)| {
+            let mut folders = table.match_indices('/').map(|(at, _)| &key[..at]);
+            fits(table) || folders.any(fits)
+        })
+    });
+    refuse_logged(address, in_folders)?;
     let is_read = |meta: &ObjectMeta| !is_folder(meta) && is_wanted(meta.location.as_ref());
     let found = found(address, store, root, all.into_iter().filter(is_read));
     match found.objects.is_empty() {
         true => Err(InputError::NoObjects(address.to_string())),
         false => Ok(found),
     }
+}
+
+/// The logs that lie beside a folder which is a part of a table by its name: `year=2018`.
+fn logs_beside(store: &Arc<dyn ObjectStore>, root: &str) -> Result<Vec<ObjectMeta>, Unfetched> {
+    let table = table_of(Path::new(root)).to_string_lossy().into_owned();
+    if table == root {
+        return Ok(Vec::new());
+    }
+    let mut logs = Vec::new();
+    for (folder, _) in FOLDERS {
+        let log = format!("{table}/{folder}");
+        logs.extend(listed(store, log.trim_start_matches('/'))?);
+    }
+    Ok(logs)
+}
+
+/// Refuses folders of which a log says which of their files count.
+fn refuse_logged<'m>(
+    address: &Address,
+    all: impl IntoIterator<Item = &'m ObjectMeta>,
+) -> Result<(), InputError> {
+    let mut logs = all.into_iter();
+    let log = logs.find_map(|meta| Keeper::of(meta.location.as_ref()));
+    log.map_or(Ok(()), |(keeper, folder)| {
+        Err(InputError::Logged {
+            folder: address.beside(folder).to_string(),
+            keeper,
+        })
+    })
 }
 
 fn found(

@@ -276,6 +276,44 @@ fn a_part_that_differs_is_named() {
     );
 }
 
+/// Files that were replaced or deleted lie beside those that count, and only the log tells them apart.
+#[test]
+fn a_table_whose_log_says_which_files_count_is_refused() {
+    for (log, keeper, remedy) in [
+        ("_delta_log/0.json", "Delta Lake", "delta_scan"),
+        ("metadata/v1.metadata.json", "Iceberg", "iceberg_scan"),
+        (".hoodie/hoodie.properties", "Hudi", "Spark"),
+    ] {
+        let log = format!("lake/{log}");
+        let folder = folder(&[
+            ("lake/year=2023/p.csv", b"n\n1\n"),
+            ("lake/year=2024/p.csv", b"n\n2\n"),
+            (&log, b"{}"),
+        ]);
+        let at = |path: &str| folder.path().join(path);
+        let said = |paths: &[PathBuf]| {
+            let error = parts(paths).unwrap_err().to_string();
+            error.replace(&folder.path().display().to_string(), "F")
+        };
+        let expected = format!("F/lake is a table of {keeper}, whose log says which");
+        for path in ["lake", "", "lake/year=2023", "l*"] {
+            let error = said(&[at(path)]);
+            let begins = error.replace("lake/ ", "lake ");
+            assert!(begins.starts_with(&expected), "{path}: {error}");
+            assert!(error.contains(remedy), "{error}");
+            assert!(error.ends_with("'F/lake/**/*.parquet'"), "{error}");
+        }
+        // Whoever asks for the files gets them.
+        for pattern in ["lake/**/*.csv", "lake/year=*"] {
+            assert_eq!(rows(&[at(pattern)]).unwrap().len(), 3, "{pattern}");
+        }
+        let files = [at("lake/year=2023/p.csv"), at("lake/year=2024/p.csv")];
+        assert_eq!(rows(&files).unwrap().len(), 3);
+    }
+    let plain = folder(&[("p.csv", b"n\n1\n"), ("metadata/p.csv", b"n\n2\n")]);
+    assert_eq!(rows(&[plain.path().to_owned()]).unwrap().len(), 3);
+}
+
 #[test]
 fn what_is_not_there_is_said() {
     let folder = folder(&[("_SUCCESS", b"")]);
