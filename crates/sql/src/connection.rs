@@ -9,7 +9,7 @@ use adbc_core::{Connection as _, Database as _, Driver as _, Optionable, Stateme
 use adbc_driver_manager::{ManagedConnection, ManagedDatabase, ManagedStatement};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type};
-use arrow_array::{RecordBatch, RecordBatchReader};
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 
 use crate::database::{Database, Kind};
@@ -18,6 +18,7 @@ use crate::error::SqlError;
 use crate::query::Query;
 use crate::sqlite::{self, Holds};
 use crate::statement::{self, Cut, Selected};
+use crate::zero;
 
 /// What the column of counts is called, unless the table has such a column.
 const COUNT: &str = "count";
@@ -56,6 +57,44 @@ impl Iterator for Answer {
 
     fn next(&mut self) -> Option<Self::Item> {
         self.reader.next()
+    }
+}
+
+/// What becomes of the batches of a statement that groups.
+struct Shape {
+    /// The columns of the query, and the count.
+    schema: SchemaRef,
+    /// The columns with signed zeros; behind all columns, the answer has their signs.
+    with_signs: Vec<usize>,
+}
+
+impl Shape {
+    fn new(answered: &Schema, selected: &[Selected], count: &str) -> Self {
+        let signed = selected.iter().enumerate();
+        let signed = signed.filter(|(_, column)| column.has_signed_zeros);
+        // Some drivers name columns as they like; the names are those of the query.
+        let names = selected.iter().map(|column| column.name.as_str());
+        let types = answered.fields().iter().map(|field| field.data_type());
+        let counts = answered.fields().last().map(|field| field.data_type());
+        let types = types.take(selected.len()).chain(counts);
+        let fields = names.chain([count]).zip(types);
+        let fields = fields.map(|(name, kind)| Field::new(name, kind.clone(), true));
+        Self {
+            schema: Arc::new(Schema::new(fields.collect::<Vec<_>>())),
+            with_signs: signed.map(|(place, _)| place).collect(),
+        }
+    }
+
+    fn of(&self, batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
+        let (values, all) = (self.schema.fields().len() - 1, batch.columns());
+        let mut columns: Vec<ArrayRef> = all.iter().take(values).cloned().collect();
+        for (&place, is_minus) in self.with_signs.iter().zip(all.iter().skip(values)) {
+            if let Some(column) = columns.get_mut(place) {
+                *column = zero::signed(column, is_minus);
+            }
+        }
+        columns.extend(all.last().cloned());
+        RecordBatch::try_new(Arc::clone(&self.schema), columns)
     }
 }
 
@@ -122,7 +161,8 @@ impl Connection {
         let selected = columns.iter().enumerate().map(|(at, field)| {
             let cut = cuts.iter().find(|cut| cut.column == *field.name());
             match (cut, held.get(at)) {
-                (Some(cut), _) => Selected::cut(cut),
+                (Some(cut), Some(_)) => Selected::cut(cut),
+                (Some(cut), None) => Selected::cut(cut).with_signed_zeros(),
                 (None, Some(holds)) => holds.selected(field.name()),
                 (None, None) => readable(field),
             }
@@ -142,15 +182,11 @@ impl Connection {
             statement = sqlite::with_first_row(&statement, &types.collect::<Vec<_>>());
         }
         let answer = self.execute(&statement, "the query fails")?;
-        // Some drivers name columns as they like; the names are those of the query.
-        let fields = answer.schema();
-        let fields = fields.fields().iter().zip(names().chain([&count]));
-        let fields = fields.map(|(field, name)| Field::new(name, field.data_type().clone(), true));
-        let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+        let shape = Shape::new(&answer.schema(), &selected, &count);
         let mut rows = Rows {
-            schema: Arc::clone(&schema),
+            schema: Arc::clone(&shape.schema),
             count,
-            batches: self.batches(answer, schema, usize::from(is_told_by_a_row)),
+            batches: self.batches(answer, shape, usize::from(is_told_by_a_row)),
         };
         let Some(first) = rows.batches.next() else {
             return Err(SqlError::Nothing(query.to_string(), "rows"));
@@ -169,10 +205,16 @@ impl Connection {
         mut tell: impl FnMut(f64, u64),
     ) -> Result<(), SqlError> {
         self.asked = query.secrets();
-        let selected = [Selected::cast(column, "DOUBLE PRECISION")];
+        let selected = [match self.database.kind {
+            Kind::Sqlite(_) => Holds::Numbers.selected(column),
+            _ => Selected::cast(column, "DOUBLE PRECISION").with_signed_zeros(),
+        }];
         let statement =
             statement::in_order(&statement::grouped(&query.as_table(), &selected, COUNT));
-        for batch in self.execute(&statement, "the query fails")? {
+        let answer = self.execute(&statement, "the query fails")?;
+        let shape = Shape::new(&answer.schema(), &selected, COUNT);
+        for batch in answer {
+            let batch = batch.and_then(|batch| shape.of(&batch));
             let batch = batch.map_err(|error| self.broken(&error))?;
             let (Some(values), Some(counts)) = (
                 batch.column(0).as_primitive_opt::<Float64Type>(),
@@ -246,16 +288,15 @@ impl Connection {
         })
     }
 
-    /// The batches of an answer under other names, without its first rows and without empty batches. The
+    /// The batches of an answer in another shape, without its first rows and without empty batches. The
     /// connection stays open for as long as they come.
-    fn batches(self, answer: Answer, schema: SchemaRef, mut left_out: usize) -> Batches {
+    fn batches(self, answer: Answer, shape: Shape, mut left_out: usize) -> Batches {
         let named = answer.map(move |batch| {
             let batch = batch.map_err(|error| self.broken(&error))?;
             let skipped = left_out.min(batch.num_rows());
             left_out -= skipped;
             let batch = batch.slice(skipped, batch.num_rows() - skipped);
-            RecordBatch::try_new(Arc::clone(&schema), batch.columns().to_vec())
-                .map_err(|error| self.broken(&error))
+            shape.of(&batch).map_err(|error| self.broken(&error))
         });
         Box::new(named.filter(|batch| !matches!(batch, Ok(batch) if batch.num_rows() == 0)))
     }
@@ -337,7 +378,8 @@ fn readable(field: &Field) -> Selected {
         | DataType::Decimal128(..)
         | DataType::Decimal256(..)
         | DataType::Float16 => Selected::cast(name, "DOUBLE PRECISION"),
-        kind if kind.is_integer() || kind.is_floating() => Selected::as_it_is(name),
+        kind if kind.is_floating() => Selected::as_it_is(name).with_signed_zeros(),
+        kind if kind.is_integer() => Selected::as_it_is(name),
         DataType::Utf8
         | DataType::LargeUtf8
         | DataType::Utf8View

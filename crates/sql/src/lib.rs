@@ -18,6 +18,7 @@ mod error;
 mod query;
 mod sqlite;
 mod statement;
+mod zero;
 
 pub use connection::{Connection, Rows};
 pub use database::Database;

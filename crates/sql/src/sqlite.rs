@@ -42,7 +42,11 @@ impl Holds {
     pub(crate) fn selected(self, name: &str) -> Selected {
         match self {
             Self::Texts => Selected::cast(name, "TEXT"),
-            Self::Numbers => Selected::cast(name, "REAL"),
+            // SQLite writes -0.0 as it writes 0.0, so that nothing tells which one a group holds: it is 0.0.
+            Self::Numbers => Selected {
+                expression: format!("CAST({} AS REAL) + 0.0", quoted(name)),
+                ..Selected::as_it_is(name)
+            },
             Self::WholeNumbers => Selected::as_it_is(name),
         }
     }

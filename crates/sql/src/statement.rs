@@ -1,5 +1,7 @@
 //! The statements that are sent. Standard SQL: names in double quotes, columns by their places.
 
+use crate::zero;
+
 /// Where the numbers of a column are cut: one number stands for each bin.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cut {
@@ -23,6 +25,8 @@ const GREAT: f64 = 1.7e308;
 pub(crate) struct Selected {
     pub(crate) name: String,
     pub(crate) expression: String,
+    /// Whether it may hold -0.0, which is to stay another value than 0.0.
+    pub(crate) has_signed_zeros: bool,
 }
 
 impl Selected {
@@ -30,6 +34,7 @@ impl Selected {
         Self {
             name: name.to_owned(),
             expression: quoted(name),
+            has_signed_zeros: false,
         }
     }
 
@@ -37,6 +42,15 @@ impl Selected {
         Self {
             name: name.to_owned(),
             expression: format!("CAST({} AS {to})", quoted(name)),
+            has_signed_zeros: false,
+        }
+    }
+
+    /// The same, if its zeros have signs.
+    pub(crate) fn with_signed_zeros(self) -> Self {
+        Self {
+            has_signed_zeros: true,
+            ..self
         }
     }
 
@@ -60,6 +74,7 @@ impl Selected {
         Self {
             name: cut.column.clone(),
             expression: format!("CASE WHEN {number} IS NULL THEN NULL{cases} ELSE {number} END"),
+            has_signed_zeros: false,
         }
     }
 }
@@ -79,24 +94,30 @@ pub(crate) fn columns(table: &str) -> String {
     format!("SELECT * FROM {table} WHERE 1 = 0")
 }
 
-/// The distinct rows of a table, and how often each comes.
+/// The distinct rows of a table, and how often each comes. In front of the count, for each column with signed zeros,
+/// in their order, is whether the zero of a row is -0.0.
 pub(crate) fn grouped(table: &str, columns: &[Selected], count: &str) -> String {
-    let selected = columns
+    let values = columns
         .iter()
         .map(|column| format!("{} AS {}", column.expression, quoted(&column.name)));
-    let selected: Vec<String> = selected.collect();
-    let places: Vec<String> = (1..=columns.len()).map(|place| place.to_string()).collect();
+    let signs = columns.iter().filter(|column| column.has_signed_zeros);
+    let signs = signs.enumerate().map(|(place, column)| {
+        let name = quoted(&format!("{count} is minus {place}"));
+        format!("{} AS {name}", zero::is_minus(&column.expression))
+    });
+    let keys: Vec<String> = values.chain(signs).collect();
+    let places: Vec<String> = (1..=keys.len()).map(|place| place.to_string()).collect();
     format!(
         "SELECT {}, COUNT(*) AS {} FROM {table} GROUP BY {}",
-        selected.join(", "),
+        keys.join(", "),
         quoted(count),
         places.join(", ")
     )
 }
 
-/// The same rows in the order of their first column.
+/// The same rows in the order of their first column, -0.0 in front of 0.0.
 pub(crate) fn in_order(grouped: &str) -> String {
-    format!("{grouped} ORDER BY 1")
+    format!("{grouped} ORDER BY 1, 2 DESC")
 }
 
 #[cfg(test)]
@@ -113,6 +134,20 @@ mod tests {
             grouped("t", &columns, "count"),
             "SELECT \"a \"\"b\"\"\" AS \"a \"\"b\"\"\", CAST(\"day\" AS VARCHAR) AS \"day\", \
              COUNT(*) AS \"count\" FROM t GROUP BY 1, 2"
+        );
+    }
+
+    #[test]
+    fn the_sign_of_a_zero_is_a_key() {
+        let columns = [
+            Selected::as_it_is("pay").with_signed_zeros(),
+            Selected::as_it_is("sex"),
+        ];
+        assert_eq!(
+            grouped("t", &columns, "count"),
+            "SELECT \"pay\" AS \"pay\", \"sex\" AS \"sex\", \
+             CAST(CASE WHEN \"pay\" <> 0 THEN 0 WHEN CAST(\"pay\" AS VARCHAR) LIKE '-%' THEN 1 ELSE 0 END AS BIGINT) \
+             AS \"count is minus 0\", COUNT(*) AS \"count\" FROM t GROUP BY 1, 2, 3"
         );
     }
 

@@ -15,6 +15,7 @@ from typing import Any
 import ibis
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -217,6 +218,35 @@ def test_columns_of_any_type_can_be_read(people: pd.DataFrame, databases: Any, t
     start = datetime.date(2020, 1, 31)
     assert set(made["years_too"]) == {f"{{{years}}}" for years in people["years"]}
     assert set(made["since"]) == {str(start + datetime.timedelta(int(years))) for years in people["years"]}
+
+
+@pytest.mark.parametrize("name", ["duckdb", "postgres"])
+def test_both_zeros_stay_values(name: str, databases: Any, tmp_path: Path) -> None:
+    """A model may tell them apart, and a database does not."""
+    _, database = databases[name]
+    values = [-0.0, 0.0, None, 1.5, -1.5] * 40 + [-0.0, 0.0, 0.0]
+    casts = {"duckdb": ("'{}'::double", "'{}'::real"), "postgres": ("'{}'::float8", "'{}'::float4")}[name]
+    rows = [
+        ", ".join([f"'{'fm'[place % 7 % 2]}'", *("NULL" if value is None else cast.format(value) for cast in casts)])
+        for place, value in enumerate(values)
+    ]
+    listed = ", ".join(f"({row})" for row in rows)
+    query = f"sql:SELECT * FROM (VALUES {listed}) AS v(sex, double, single)"
+    table = pa.table({"sex": ["fm"[place % 7 % 2] for place in range(len(values))]})
+    table = table.append_column("double", pa.array(values, pa.float64()))
+    pq.write_table(table.append_column("single", pa.array(values, pa.float32())), tmp_path / "here.parquet")
+    columns = ["--protected", "sex", *flags({f"features.{name}": "{}" for name in ("double", "single")})]
+    made = {}
+    for where in ([query, "--database", database], [tmp_path / "here.parquet"]):
+        out = tmp_path / f"profiles-{len(made)}.parquet"
+        done = run("profiles", *where, "-o", out, *columns)
+        assert done.returncode == 0, done.stderr
+        made[out] = out.read_bytes()
+    there, here = made.values()
+    assert there == here
+    found = pq.read_table(next(iter(made))).to_pydict()
+    zeros = {str(value) for value in found["double"] if value == 0}
+    assert zeros == {"0.0", "-0.0"} == {str(value) for value in found["single"] if value == 0}
 
 
 def test_a_column_of_sqlite_may_hold_anything(tmp_path: Path) -> None:
