@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use facts_engine::population::{Numbers, PlacedBins};
 use facts_report::Origin;
-use facts_sql::{Cut, Database, Query, SqlError};
+use facts_sql::{Connection, Cut, Database, Query, SqlError};
 
 use crate::config::{self, or_environment};
 use crate::failure::Failure;
@@ -47,44 +47,54 @@ pub fn beside(database: &str, folder: &Path) -> String {
     }
 }
 
-/// Reads the distinct rows of a query. As soon as they are too many, where bins could take the place of
-/// numbers, the numbers are counted in the database instead.
-pub(crate) fn read(
-    query: &Query,
-    data: &config::Data,
-    reading: Reading<'_>,
-) -> Result<Table, Failure> {
-    let database = database(query, data)?;
-    let cuts: Vec<Cut> = reading.placed.iter().map(cut).collect();
-    let rows = database.connect()?.rows(query, &unwanted(data), &cuts)?;
-    let mut reader = reading.reader(Some(rows.count_column()), true);
-    let is_too_large = AtomicBool::new(false);
-    let wanted = rows.take_while(|_| !is_too_large.load(Ordering::Relaxed));
-    ahead(wanted, |batch| {
-        reader.push(&batch?)?;
-        is_too_large.store(reader.counted_columns().is_some(), Ordering::Relaxed);
-        Ok(())
-    })?;
-    if let Some(columns) = reader.counted_columns() {
-        let mut connection = database.connect()?;
-        for column in columns {
+/// A query, and the connection that it is sent through: all that is asked is of one state of the database.
+pub(crate) struct Asked {
+    query: Query,
+    connection: Connection,
+}
+
+impl Asked {
+    pub(crate) fn connect(query: Query, data: &config::Data) -> Result<Self, Failure> {
+        let connection = database(&query, data)?.connect()?;
+        Ok(Self { query, connection })
+    }
+
+    /// Reads the distinct rows of the query. As soon as they are too many, where bins could take the place of
+    /// numbers, the numbers are counted in the database instead.
+    pub(crate) fn read(
+        &mut self,
+        data: &config::Data,
+        reading: Reading<'_>,
+    ) -> Result<Table, Failure> {
+        let cuts: Vec<Cut> = reading.placed.iter().map(cut).collect();
+        let rows = self.connection.rows(&self.query, &unwanted(data), &cuts)?;
+        let mut reader = reading.reader(Some(rows.count_column()), true);
+        let is_too_large = AtomicBool::new(false);
+        let wanted = rows.take_while(|_| !is_too_large.load(Ordering::Relaxed));
+        ahead(wanted, |batch| {
+            reader.push(&batch?)?;
+            is_too_large.store(reader.counted_columns().is_some(), Ordering::Relaxed);
+            Ok(())
+        })?;
+        for column in reader.counted_columns().unwrap_or_default() {
             let mut numbers = Numbers::default();
-            connection.numbers(query, &column, |number, rows| numbers.add(number, rows))?;
+            let tell = |number, rows| numbers.add(number, rows);
+            self.connection.numbers(&self.query, &column, tell)?;
             reader.put_numbers(&column, numbers);
         }
+        let origin = Origin {
+            name: self.query.to_string(),
+            sha256: None,
+            files: Vec::new(),
+        };
+        Table {
+            cells: reader.finish(),
+            origin,
+            manifest: None,
+            notes: Vec::new(),
+        }
+        .prepared(data)
     }
-    let origin = Origin {
-        name: query.to_string(),
-        sha256: None,
-        files: Vec::new(),
-    };
-    Table {
-        cells: reader.finish(),
-        origin,
-        manifest: None,
-        notes: Vec::new(),
-    }
-    .prepared(data)
 }
 
 fn database(query: &Query, data: &config::Data) -> Result<Database, Failure> {

@@ -167,18 +167,31 @@ impl Table {
         if !can_be_read_again(paths)? {
             reading.twice_for = None;
         }
-        let table = Self::read_once(paths, data, reading)?;
+        match in_database::query_of(paths)? {
+            Some(query) => {
+                let mut asked = in_database::Asked::connect(query, data)?;
+                Self::in_passes(reading, |reading| asked.read(data, reading))
+            }
+            None => Self::in_passes(reading, |reading| Self::read_once(paths, data, reading)),
+        }
+    }
+
+    /// Reads a table, and again if it is too large for its memory, where the audit needs no more than bins.
+    fn in_passes<'c>(
+        reading: Reading<'c>,
+        mut read: impl FnMut(Reading<'_>) -> Result<Self, Failure>,
+    ) -> Result<Self, Failure> {
+        let table = read(reading)?;
         let placed = match (table.cells.sampled(), reading.twice_for) {
             (Some(sampled), Some(config)) => two_passes::placed(config, &table, sampled)?,
             _ => return Ok(table),
         };
         drop(table);
-        let reading = Reading {
+        read(Reading {
             twice_for: None,
             placed: &placed,
             ..reading
-        };
-        Self::read_once(paths, data, reading)
+        })
     }
 
     fn read_once(
@@ -186,9 +199,6 @@ impl Table {
         data: &config::Data,
         kept: Reading<'_>,
     ) -> Result<Self, Failure> {
-        if let Some(query) = in_database::query_of(paths)? {
-            return in_database::read(&query, data, kept);
-        }
         if let Some(parts) = facts_input::parts(paths)? {
             return Self::read_parts(paths, parts, data, kept);
         }

@@ -23,10 +23,16 @@ use crate::zero;
 /// What the column of counts is called, unless the table has such a column.
 const COUNT: &str = "count";
 
-/// An open connection.
+/// An open connection. Whatever it is asked, the answers are of one state of the database.
 pub struct Connection {
-    database: Database,
     connection: ManagedConnection,
+    told: Told,
+}
+
+/// What messages need to know.
+#[derive(Clone)]
+struct Told {
+    database: Database,
     /// What may be secret in what was asked, as it is written.
     asked: Vec<String>,
 }
@@ -125,21 +131,35 @@ impl Connection {
         let mut connection = opened.new_connection().map_err(refuse)?;
         // Not every driver knows how to promise this; nothing is sent that would write.
         let _ = connection.set_option(OptionConnection::ReadOnly, OptionValue::from("true"));
-        Ok(Self {
+        let told = Told {
             database: database.clone(),
-            connection,
             asked: Vec::new(),
-        })
+        };
+        let mut connection = Self { connection, told };
+        connection.begin()?;
+        Ok(connection)
+    }
+
+    /// Begins the one transaction of this connection. It is never committed: nothing is written.
+    fn begin(&mut self) -> Result<(), SqlError> {
+        let Some(begin) = statement::begin(&self.told.database.kind) else {
+            return Ok(());
+        };
+        let refuse = |error| self.told.refused("no transaction", &error);
+        let mut statement = self.connection.new_statement().map_err(refuse)?;
+        statement.set_sql_query(begin).map_err(refuse)?;
+        statement.execute_update().map_err(refuse)?;
+        Ok(())
     }
 
     /// The distinct rows of a query, but for the columns that nobody wants; some of them cut.
     pub fn rows(
-        mut self,
+        &mut self,
         query: &Query,
         unwanted: &[String],
         cuts: &[Cut],
     ) -> Result<Rows, SqlError> {
-        self.asked = query.secrets();
+        self.told.asked = query.secrets();
         let mut columns = self.columns(query)?;
         columns.retain(|field| !unwanted.contains(field.name()));
         if columns.is_empty() {
@@ -154,7 +174,7 @@ impl Connection {
             count.push('_');
         }
         let table = query.as_table();
-        let held = match self.database.kind {
+        let held = match self.told.database.kind {
             Kind::Sqlite(_) => self.what_columns_hold(&table, names())?,
             _ => Vec::new(),
         };
@@ -186,7 +206,12 @@ impl Connection {
         let mut rows = Rows {
             schema: Arc::clone(&shape.schema),
             count,
-            batches: self.batches(answer, shape, usize::from(is_told_by_a_row)),
+            batches: batches(
+                answer,
+                shape,
+                usize::from(is_told_by_a_row),
+                self.told.clone(),
+            ),
         };
         let Some(first) = rows.batches.next() else {
             return Err(SqlError::Nothing(query.to_string(), "rows"));
@@ -204,8 +229,8 @@ impl Connection {
         column: &str,
         mut tell: impl FnMut(f64, u64),
     ) -> Result<(), SqlError> {
-        self.asked = query.secrets();
-        let selected = [match self.database.kind {
+        self.told.asked = query.secrets();
+        let selected = [match self.told.database.kind {
             Kind::Sqlite(_) => Holds::Numbers.selected(column),
             _ => Selected::cast(column, "DOUBLE PRECISION").with_signed_zeros(),
         }];
@@ -215,7 +240,7 @@ impl Connection {
         let shape = Shape::new(&answer.schema(), &selected, COUNT);
         for batch in answer {
             let batch = batch.and_then(|batch| shape.of(&batch));
-            let batch = batch.map_err(|error| self.broken(&error))?;
+            let batch = batch.map_err(|error| self.told.broken(&error))?;
             let (Some(values), Some(counts)) = (
                 batch.column(0).as_primitive_opt::<Float64Type>(),
                 batch.column(1).as_primitive_opt::<Int64Type>(),
@@ -263,7 +288,7 @@ impl Connection {
         for names in names.chunks(sqlite::AT_ONCE) {
             let statement = sqlite::what_they_hold(table, names);
             for batch in self.execute(&statement, "the query fails")? {
-                let batch = batch.map_err(|error| self.broken(&error))?;
+                let batch = batch.map_err(|error| self.told.broken(&error))?;
                 let sum = |column: usize| {
                     let sums = batch.column(column).as_primitive_opt::<Int64Type>();
                     sums.map_or(0, |sums| sums.value(0))
@@ -278,8 +303,7 @@ impl Connection {
     }
 
     fn execute(&mut self, text: &str, what: &'static str) -> Result<Answer, SqlError> {
-        let (database, asked) = (&self.database, &self.asked);
-        let refuse = |error| database.refused(what, &error, asked);
+        let refuse = |error| self.told.refused(what, &error);
         let mut statement = self.connection.new_statement().map_err(refuse)?;
         statement.set_sql_query(text).map_err(refuse)?;
         Ok(Answer {
@@ -287,25 +311,29 @@ impl Connection {
             _statement: statement,
         })
     }
+}
 
-    /// The batches of an answer in another shape, without its first rows and without empty batches. The
-    /// connection stays open for as long as they come.
-    fn batches(self, answer: Answer, shape: Shape, mut left_out: usize) -> Batches {
-        let named = answer.map(move |batch| {
-            let batch = batch.map_err(|error| self.broken(&error))?;
-            let skipped = left_out.min(batch.num_rows());
-            left_out -= skipped;
-            let batch = batch.slice(skipped, batch.num_rows() - skipped);
-            shape.of(&batch).map_err(|error| self.broken(&error))
-        });
-        Box::new(named.filter(|batch| !matches!(batch, Ok(batch) if batch.num_rows() == 0)))
+impl Told {
+    fn refused(&self, what: &'static str, said: &adbc_core::error::Error) -> SqlError {
+        self.database.refused(what, said, &self.asked)
     }
 
     fn broken(&self, error: &ArrowError) -> SqlError {
         let said = adbc_core::error::Error::with_message_and_status(error.to_string(), Status::IO);
-        self.database
-            .refused("the rows stopped coming", &said, &self.asked)
+        self.refused("the rows stopped coming", &said)
     }
+}
+
+/// The batches of an answer in another shape, without its first rows and without empty batches.
+fn batches(answer: Answer, shape: Shape, mut left_out: usize, told: Told) -> Batches {
+    let shaped = answer.map(move |batch| {
+        let batch = batch.map_err(|error| told.broken(&error))?;
+        let skipped = left_out.min(batch.num_rows());
+        left_out -= skipped;
+        let batch = batch.slice(skipped, batch.num_rows() - skipped);
+        shape.of(&batch).map_err(|error| told.broken(&error))
+    });
+    Box::new(shaped.filter(|batch| !matches!(batch, Ok(batch) if batch.num_rows() == 0)))
 }
 
 impl Rows {

@@ -1,5 +1,6 @@
 //! The statements that are sent. Standard SQL: names in double quotes, columns by their places.
 
+use crate::database::Kind;
 use crate::zero;
 
 /// Where the numbers of a column are cut: one number stands for each bin.
@@ -87,6 +88,16 @@ pub(crate) fn quoted(name: &str) -> String {
 /// A number as SQL reads it back to the last digit, as a floating one.
 fn literal(number: f64) -> String {
     format!("CAST({number:e} AS DOUBLE PRECISION)")
+}
+
+/// Begins a transaction in which all queries see the same rows, where it is known how that is said.
+pub(crate) fn begin(kind: &Kind) -> Option<&'static str> {
+    match kind {
+        Kind::DuckDb(_) => Some("BEGIN TRANSACTION"),
+        Kind::Sqlite(_) => Some("BEGIN"),
+        Kind::Postgres => Some("BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY"),
+        Kind::Other => None,
+    }
 }
 
 /// The columns of a table, without rows.

@@ -306,6 +306,17 @@ def test_a_query_that_would_write_is_refused(databases: Any, tmp_path: Path) -> 
     assert kept.returncode == 0 and out.is_file(), kept.stderr
 
 
+def test_rows_are_of_one_state_of_a_database_and_nothing_is_written(databases: Any, tmp_path: Path) -> None:
+    _, database = databases["postgres"]
+    told = "current_setting('transaction_isolation') || ', ' || current_setting('transaction_read_only') AS told"
+    out = tmp_path / "told.parquet"
+    done = run("profiles", f"sql:SELECT *, {told} FROM applicants", "--database", database, "--protected", "sex",
+               "--set", "features.told={}", "-o", out)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert set(pq.read_table(out)["told"].to_pylist()) == {"repeatable read, on"}
+    assert "read-only transaction" in refusal("sql:SELECT * FROM applicants FOR UPDATE", "--database", database)
+
+
 def test_a_password_is_never_told(databases: Any, settings: Any, postgres: int, tmp_path: Path) -> None:
     secret = "s3cr%2Ft"
     for database in (
