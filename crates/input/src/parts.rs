@@ -11,7 +11,9 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray};
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, Float64Array, Int64Array, NullArray, RecordBatch, StringArray,
+};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 
 use crate::columns;
@@ -347,8 +349,12 @@ impl PartsTable {
                     "it has a column `{key}`, and lies in a folder that gives it one; rename one of them"
                 )));
             }
-            fields.push(Arc::new(Field::new(key, kind.data_type(), true)));
-            columns.push(repeated(value.as_deref(), *kind, batch.num_rows()));
+            let values = match self.options.blank.contains(key) {
+                true => Arc::new(NullArray::new(batch.num_rows())),
+                false => repeated(value.as_deref(), *kind, batch.num_rows()),
+            };
+            fields.push(Arc::new(Field::new(key, values.data_type().clone(), true)));
+            columns.push(values);
         }
         RecordBatch::try_new(Arc::new(Schema::new(fields)), columns).map_err(broken)
     }

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
+use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch, StringArray};
+use arrow_schema::DataType;
 use facts_input::{InputError, Options, open_parts, parts};
 use parquet::arrow::ArrowWriter;
 
@@ -185,6 +186,24 @@ fn folders_that_are_listed_have_the_keys_that_tell_them_apart() {
     // Alone, a folder says nothing: its rows are not told apart by it.
     let alone = [vec!["n"], vec!["2", "p.csv"], vec!["3", "q.csv"]];
     assert_eq!(rows(&[at("year=2024")]).unwrap(), alone);
+}
+
+#[test]
+fn a_key_that_nobody_wants_gives_no_values() {
+    let folder = folder(&[
+        ("year=2023/p.csv", b"n\n1\n"),
+        ("year=2024/p.csv", b"n\n2\n"),
+    ]);
+    let options = Options {
+        blank: vec!["year".to_owned()],
+        ..Options::default()
+    };
+    let parts = parts(&[folder.path().to_owned()]).unwrap().unwrap();
+    for batch in open_parts(parts, &options).unwrap() {
+        let (_, batch) = batch.unwrap();
+        assert_eq!(batch.num_columns(), 2);
+        assert_eq!(batch["year"].data_type(), &DataType::Null);
+    }
 }
 
 #[test]
