@@ -126,7 +126,7 @@ pub fn packed(record: &Record) -> Result<Vec<u8>, Failure> {
 
 /// The SHA-256 of a file's bytes, in hexadecimal.
 pub fn sha256(bytes: &[u8]) -> String {
-    crate::table::hex(&Sha256::digest(bytes))
+    crate::hashes::hex(&Sha256::digest(bytes))
 }
 
 /// How many bytes a saved audit has at most, packed or not.

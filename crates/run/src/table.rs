@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use arrow_array::RecordBatch;
@@ -16,6 +15,7 @@ use sha2::{Digest, Sha256};
 use crate::audit::max_memory;
 use crate::config;
 use crate::failure::Failure;
+use crate::hashes::{self, Begun, hex};
 use crate::in_database;
 use crate::listener::Listener;
 use crate::profiles::Manifest;
@@ -72,6 +72,8 @@ pub struct Reading<'c> {
     pub twice_for: Option<&'c config::Config>,
     /// Bins that are placed already.
     pub(crate) placed: &'c [PlacedBins],
+    /// Whether its files are hashed.
+    pub(crate) hashed: bool,
     /// Who is told how far it is, and may stop it.
     pub listener: Option<&'c dyn Listener>,
 }
@@ -83,6 +85,7 @@ impl From<RowOrder> for Reading<'_> {
             max_memory: None,
             twice_for: None,
             placed: &[],
+            hashed: true,
             listener: None,
         }
     }
@@ -100,6 +103,7 @@ impl<'c> Reading<'c> {
             max_memory: Some(max_memory(config)),
             twice_for: Some(config),
             placed: &[],
+            hashed: true,
             listener: None,
         }
     }
@@ -108,6 +112,14 @@ impl<'c> Reading<'c> {
     pub fn heard_by(self, listener: &'c dyn Listener) -> Self {
         Self {
             listener: Some(listener),
+            ..self
+        }
+    }
+
+    /// The same, without hashes of its files: where nothing will tell them, they need not be read again for it.
+    pub fn unhashed(self) -> Self {
+        Self {
+            hashed: false,
             ..self
         }
     }
@@ -186,12 +198,21 @@ impl Table {
             (Some(sampled), Some(config)) => two_passes::placed(config, &table, sampled)?,
             _ => return Ok(table),
         };
+        let origin = table.origin.clone();
         drop(table);
-        read(Reading {
+        let again = read(Reading {
             twice_for: None,
             placed: &placed,
+            hashed: false,
             ..reading
-        })
+        })?;
+        if !has_same_files(&again.origin, &origin) {
+            return Err(Failure::data(format!(
+                "{}: its files changed between two readings, so that edges would be those of other rows; audit it again when nobody writes to it",
+                origin.name
+            )));
+        }
+        Ok(Self { origin, ..again })
     }
 
     fn read_once(
@@ -213,8 +234,14 @@ impl Table {
         } else {
             path.clone().into()
         };
-        let hashed: &[&Path] = if is_pipe { &[] } else { &[path] };
-        let (table, mut hashes) = hashing(hashed, || Self::from_source(source, data, kept))?;
+        let hashed: &[&Path] = match kept.hashed && !is_pipe {
+            true => &[path],
+            false => &[],
+        };
+        let (table, mut hashes) = hashes::beside(hashed, |begun| {
+            begun.tell(0);
+            Self::from_source(source, data, kept)
+        })?;
         let origin = Origin {
             name: path
                 .file_name()
@@ -232,11 +259,15 @@ impl Table {
         kept: Reading<'_>,
     ) -> Result<Self, Failure> {
         let places: Vec<Location> = parts.iter().map(|part| part.location.clone()).collect();
-        let files: Vec<&Path> = places.iter().filter_map(Location::file).collect();
+        // Files come first, so that a part has the place of its file.
+        let files: Vec<&Path> = match kept.hashed {
+            true => places.iter().filter_map(Location::file).collect(),
+            false => Vec::new(),
+        };
         let (mut rows, mut so_far) = (vec![0; parts.len()], 0);
         let mut reading: Option<(TableReader, Option<Manifest>)> = None;
         let mut notes: Vec<String> = read_once_note(&parts).into_iter().collect();
-        let read = || -> Result<Vec<Part>, Failure> {
+        let read = |begun: Begun| -> Result<Vec<Part>, Failure> {
             let mut table = facts_input::open_parts(parts, &options(data)?)?;
             notes.extend(made_text_note(table.made_text()));
             let mut last = None;
@@ -254,6 +285,7 @@ impl Table {
                 so_far += batch.num_rows() as u64;
                 kept.tell(part + 1, places.len(), so_far)?;
                 if let Some(metadata) = metadata {
+                    begun.tell(part);
                     let name = places[part].to_string();
                     let manifest = Manifest::read(&name, &metadata)?;
                     match &mut reading {
@@ -268,7 +300,7 @@ impl Table {
             })?;
             Ok(table.into_parts())
         };
-        let (parts, hashes) = hashing(&files, read)?;
+        let (parts, hashes) = hashes::beside(&files, read)?;
         let (reader, manifest) = reading.unwrap_or_else(|| (kept.of(None), None));
         let mut hashes = hashes.into_iter();
         let files = parts.into_iter().zip(rows).map(|(part, rows)| {
@@ -471,6 +503,15 @@ fn merge(file: &str, all: &mut Option<Manifest>, one: Option<Manifest>) -> Resul
     merged.map_err(|why| Failure::data(format!("{file} is no part of this table: {why}")))
 }
 
+/// Whether two readings found the same files with as many rows in each.
+fn has_same_files(one: &Origin, other: &Origin) -> bool {
+    let (one, other) = (&one.files, &other.files);
+    let is_same = |(a, b): (&FileOrigin, &FileOrigin)| {
+        (&a.name, a.rows, &a.stored) == (&b.name, b.rows, &b.stored)
+    };
+    one.len() == other.len() && one.iter().zip(other).all(is_same)
+}
+
 /// Says which files were found under several names.
 fn read_once_note(parts: &[Part]) -> Option<String> {
     let again = parts.iter().filter(|part| part.times > 1);
@@ -540,37 +581,6 @@ pub(crate) fn ahead<T: Send>(
         });
         receiver.into_iter().try_for_each(each)
     })
-}
-
-/// Does some work, and hashes files beside it on a thread of its own: the bytes pass through memory once.
-fn hashing<T>(
-    files: &[&Path],
-    work: impl FnOnce() -> Result<T, Failure>,
-) -> Result<(T, Vec<String>), Failure> {
-    std::thread::scope(|scope| {
-        let hashes = scope.spawn(|| files.iter().map(|file| sha256(file)).collect());
-        let done = work()?;
-        let hashes: Result<Vec<String>, Failure> =
-            (hashes.join()).unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        Ok((done, hashes?))
-    })
-}
-
-/// The SHA-256 of a file.
-pub(crate) fn sha256(path: &Path) -> Result<String, Failure> {
-    let refuse = |error| Failure::data(format!("{}: {error}", path.display()));
-    let mut file = std::fs::File::open(path).map_err(refuse)?;
-    let (mut hash, mut buffer) = (Sha256::new(), vec![0; 1 << 16]);
-    loop {
-        match file.read(&mut buffer).map_err(refuse)? {
-            0 => return Ok(hex(&hash.finalize())),
-            n => hash.update(&buffer[..n]),
-        }
-    }
-}
-
-pub(crate) fn hex(hash: &[u8]) -> String {
-    hash.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn options(data: &config::Data) -> Result<Options, Failure> {

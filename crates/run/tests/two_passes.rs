@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray};
 use facts_report::Record;
-use facts_run::{Config, Reading, Silent, Table, run};
+use facts_run::{Config, Listener, Reading, Silent, Table, run};
 use parquet::arrow::ArrowWriter;
 
 const ROWS: u64 = 120_000;
@@ -103,12 +103,52 @@ fn bins_in_a_second_pass_are_the_bins_of_the_whole_table() {
         told.cloned().collect()
     };
     assert!(told(&whole).is_empty());
+    // The first pass hashed the file.
+    assert_eq!(twice.data, whole.data);
     let [note] = told(&twice).try_into().unwrap();
     assert!(note.contains("income (exactly)"), "{note}");
     assert!(whole.audit.subgroups.len() > 10);
     for (twice, whole) in findings(&twice).iter().zip(findings(&whole)) {
         assert!(*twice == whole, "{twice:.2000} and not {whole:.2000}");
     }
+}
+
+/// A second pass over other files would cut their rows at the edges of the first.
+#[test]
+fn a_table_that_changes_between_two_passes_is_refused() {
+    struct Writer(PathBuf);
+    impl Listener for Writer {
+        fn reading(&self, _file: usize, _files: usize, _rows: u64) {
+            let text = "sex,degree,job,income,hired\nf,none,boss,1.5,yes\n";
+            std::fs::write(&self.0, text).unwrap();
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let parts = folder.path().join("parts");
+    std::fs::create_dir(&parts).unwrap();
+    people(&parts);
+    let config = config(folder.path(), &["audit.max-memory-mib=20"]);
+    let writer = Writer(parts.join("written-later.csv"));
+    let reading = Reading::needed(&config).heard_by(&writer);
+    let read = Table::read_all(&[parts], &config.data, reading);
+    let error = read.unwrap_err().to_string();
+    assert!(
+        error.starts_with("parts: its files changed between two readings"),
+        "{error}"
+    );
+}
+
+#[test]
+fn files_are_not_hashed_for_nobody() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = [people(folder.path())];
+    let config = config(folder.path(), &["audit.max-memory-mib=1024"]);
+    let hash = |reading| {
+        let table = Table::read_all(&path, &config.data, reading).unwrap();
+        table.origin.sha256
+    };
+    assert!(hash(Reading::needed(&config)).is_some());
+    assert_eq!(hash(Reading::needed(&config).unhashed()), None);
 }
 
 /// The same people as Parquet, where one of them has another income.

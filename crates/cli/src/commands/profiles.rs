@@ -22,7 +22,7 @@ pub(crate) fn profiles(mut args: ProfilesArgs, reporter: &Reporter) -> Result<Ex
         (None, false) => Cuts::None,
     };
     reporter.step("reading the table");
-    let mut kept = Reading::needed(&config).heard_by(reporter);
+    let mut kept = Reading::needed(&config).heard_by(reporter).unhashed();
     kept.order = RowOrder::Forgotten;
     // Profiles hold what the table holds.
     kept.twice_for = None;

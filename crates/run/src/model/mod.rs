@@ -16,9 +16,9 @@ pub(crate) use self::fit::fit_on_part;
 pub use self::fit::{FittedElsewhere, fit};
 use crate::config::{Config, or_environment};
 use crate::failure::Failure;
+use crate::hashes::sha256;
 use crate::listener::Listener;
 use crate::people::People;
-use crate::table::sha256;
 
 /// Rows that a model is asked for at a time while its answers are kept, unless the user says otherwise.
 const BATCH_ROWS: usize = 1 << 16;
