@@ -9,16 +9,16 @@ use adbc_core::{Connection as _, Database as _, Driver as _, Optionable, Stateme
 use adbc_driver_manager::{ManagedConnection, ManagedDatabase, ManagedStatement};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type};
-use arrow_array::{ArrayRef, RecordBatch, RecordBatchReader};
-use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use arrow_array::{RecordBatch, RecordBatchReader};
+use arrow_schema::{ArrowError, DataType, Field, SchemaRef};
 
 use crate::database::{Database, Kind};
 use crate::driver::{Driver, LOOK, VERSION};
 use crate::error::SqlError;
 use crate::query::Query;
+use crate::shape::Shape;
 use crate::sqlite::{self, Holds};
 use crate::statement::{self, Cut, Selected};
-use crate::zero;
 
 /// What the column of counts is called, unless the table has such a column.
 const COUNT: &str = "count";
@@ -63,44 +63,6 @@ impl Iterator for Answer {
 
     fn next(&mut self) -> Option<Self::Item> {
         self.reader.next()
-    }
-}
-
-/// What becomes of the batches of a statement that groups.
-struct Shape {
-    /// The columns of the query, and the count.
-    schema: SchemaRef,
-    /// The columns with signed zeros; behind all columns, the answer has their signs.
-    with_signs: Vec<usize>,
-}
-
-impl Shape {
-    fn new(answered: &Schema, selected: &[Selected], count: &str) -> Self {
-        let signed = selected.iter().enumerate();
-        let signed = signed.filter(|(_, column)| column.has_signed_zeros);
-        // Some drivers name columns as they like; the names are those of the query.
-        let names = selected.iter().map(|column| column.name.as_str());
-        let types = answered.fields().iter().map(|field| field.data_type());
-        let counts = answered.fields().last().map(|field| field.data_type());
-        let types = types.take(selected.len()).chain(counts);
-        let fields = names.chain([count]).zip(types);
-        let fields = fields.map(|(name, kind)| Field::new(name, kind.clone(), true));
-        Self {
-            schema: Arc::new(Schema::new(fields.collect::<Vec<_>>())),
-            with_signs: signed.map(|(place, _)| place).collect(),
-        }
-    }
-
-    fn of(&self, batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
-        let (values, all) = (self.schema.fields().len() - 1, batch.columns());
-        let mut columns: Vec<ArrayRef> = all.iter().take(values).cloned().collect();
-        for (&place, is_minus) in self.with_signs.iter().zip(all.iter().skip(values)) {
-            if let Some(column) = columns.get_mut(place) {
-                *column = zero::signed(column, is_minus);
-            }
-        }
-        columns.extend(all.last().cloned());
-        RecordBatch::try_new(Arc::clone(&self.schema), columns)
     }
 }
 
@@ -152,7 +114,7 @@ impl Connection {
         Ok(())
     }
 
-    /// The distinct rows of a query, but for the columns that nobody wants; some of them cut.
+    /// The distinct rows of a query. Columns that nobody wants keep their names and hold nothing; some others are cut.
     pub fn rows(
         &mut self,
         query: &Query,
@@ -161,6 +123,7 @@ impl Connection {
     ) -> Result<Rows, SqlError> {
         self.told.asked = query.secrets();
         let mut columns = self.columns(query)?;
+        let all: Vec<String> = columns.iter().map(|field| field.name().clone()).collect();
         columns.retain(|field| !unwanted.contains(field.name()));
         if columns.is_empty() {
             return Err(SqlError::Nothing(
@@ -168,14 +131,16 @@ impl Connection {
                 "columns that are wanted",
             ));
         }
-        let names = || columns.iter().map(|field| field.name());
         let mut count = COUNT.to_owned();
-        while names().any(|name| *name == count) {
+        while all.contains(&count) {
             count.push('_');
         }
         let table = query.as_table();
         let held = match self.told.database.kind {
-            Kind::Sqlite(_) => self.what_columns_hold(&table, names())?,
+            Kind::Sqlite(_) => {
+                let names = columns.iter().map(|field| field.name());
+                self.what_columns_hold(&table, names)?
+            }
             _ => Vec::new(),
         };
         let selected = columns.iter().enumerate().map(|(at, field)| {
@@ -202,7 +167,7 @@ impl Connection {
             statement = sqlite::with_first_row(&statement, &types.collect::<Vec<_>>());
         }
         let answer = self.execute(&statement, "the query fails")?;
-        let shape = Shape::new(&answer.schema(), &selected, &count);
+        let shape = Shape::new(&answer.schema(), &selected, &all, &count);
         let mut rows = Rows {
             schema: Arc::clone(&shape.schema),
             count,
@@ -237,7 +202,7 @@ impl Connection {
         let statement =
             statement::in_order(&statement::grouped(&query.as_table(), &selected, COUNT));
         let answer = self.execute(&statement, "the query fails")?;
-        let shape = Shape::new(&answer.schema(), &selected, COUNT);
+        let shape = Shape::new(&answer.schema(), &selected, &[column.to_owned()], COUNT);
         for batch in answer {
             let batch = batch.and_then(|batch| shape.of(&batch));
             let batch = batch.map_err(|error| self.told.broken(&error))?;

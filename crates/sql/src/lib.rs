@@ -16,6 +16,7 @@ mod database;
 mod driver;
 mod error;
 mod query;
+mod shape;
 mod sqlite;
 mod statement;
 mod zero;

@@ -93,6 +93,18 @@ def test_an_audit_is_the_same_from_a_database(
     assert there == audited(table, *settings, "--out", tmp_path / "here")
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_columns_that_are_ignored_are_left_there(
+    name: str, databases: Any, parquet: Path, settings: Any, people: pd.DataFrame, tmp_path: Path
+) -> None:
+    table = {"sqlite": "people", "duckdb": f"'{parquet}/*.parquet'", "postgres": "applicants"}[name]
+    query = f"sql:SELECT years * 7 AS note, * FROM {table}"
+    people.assign(note=people["years"] * 7).to_csv(tmp_path / "people.csv", index=False)
+    more = [*settings, "--set", 'data.ignore=["note"]']
+    there = audited(query, "--database", databases[name][1], *more, "--out", tmp_path / "there")
+    assert there == audited(tmp_path / "people.csv", *more, "--out", tmp_path / "here")
+
+
 def test_a_database_is_named_in_a_configuration(databases: Any, settings: Any, table: Path, tmp_path: Path) -> None:
     query, database = databases["postgres"]
     text = settings[1].read_text().replace('"people.csv"', f'"{query}"\ndatabase = "env:PEOPLE"')
