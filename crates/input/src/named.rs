@@ -178,6 +178,11 @@ fn walk(folder: &Path, found: &mut Vec<Location>) -> Result<(), InputError> {
 
 /// Refuses a folder of which a log says which of its files count.
 fn refuse_logged(folder: &Path) -> Result<(), InputError> {
+    // Nothing is in front of `year=2018` but the folder that one is in.
+    let folder = match folder.as_os_str().is_empty() {
+        true => Path::new("."),
+        false => folder,
+    };
     Keeper::at(folder).map_or(Ok(()), |keeper| {
         Err(InputError::Logged {
             folder: folder.display().to_string(),
