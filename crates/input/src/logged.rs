@@ -52,9 +52,13 @@ impl Keeper {
     /// What reads such a table.
     fn readers(self) -> &'static str {
         match self {
-            Self::DeltaLake => "DuckDB does (`sql:FROM delta_scan('…')`), and Spark from Python",
-            Self::Iceberg => "DuckDB does (`sql:FROM iceberg_scan('…')`), and Spark from Python",
-            Self::Hudi => "Spark does, from Python",
+            Self::DeltaLake => {
+                "DuckDB reads it (`sql:FROM delta_scan('…')`), and so does Spark, from Python"
+            }
+            Self::Iceberg => {
+                "DuckDB reads it (`sql:FROM iceberg_scan('…')`), and so does Spark, from Python"
+            }
+            Self::Hudi => "Spark reads it, from Python",
         }
     }
 }
