@@ -73,15 +73,13 @@ impl Asked {
         let wanted = rows.take_while(|_| !is_too_large.load(Ordering::Relaxed));
         ahead(wanted, |batch| {
             reader.push(&batch?)?;
-            is_too_large.store(reader.counted_columns().is_some(), Ordering::Relaxed);
+            is_too_large.store(reader.only_counts(), Ordering::Relaxed);
             Ok(())
         })?;
-        for column in reader.counted_columns().unwrap_or_default() {
-            let mut numbers = Numbers::default();
-            let tell = |number, rows| numbers.add(number, rows);
-            self.connection.numbers(&self.query, &column, tell)?;
-            reader.put_numbers(&column, numbers);
-        }
+        let (query, connection) = (&self.query, &mut self.connection);
+        reader.recount(|column, numbers: &mut Numbers| {
+            connection.numbers(query, column, |number, rows| numbers.add(number, rows))
+        })?;
         let origin = Origin {
             name: self.query.to_string(),
             sha256: None,

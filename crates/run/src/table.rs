@@ -136,7 +136,10 @@ impl<'c> Reading<'c> {
         };
         let counting = self.twice_for.filter(|_| may_be_cut);
         let reader = reader
-            .counting(counting.map_or_else(Vec::new, two_passes::candidates))
+            .counting(
+                counting.map_or_else(Vec::new, two_passes::candidates),
+                counting.map_or_else(Vec::new, two_passes::maybe_missing),
+            )
             .with_bins(self.placed.to_vec());
         match self.max_memory {
             Some(bytes) => reader.within(bytes),

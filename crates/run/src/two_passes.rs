@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use facts_engine::population::{self, Edges, Kind, PlacedBins, Sampled, View};
 use facts_models::{ModelSpec, input_of};
 
-use crate::columns::Columns;
+use crate::columns::{Columns, codes_of_numbers};
 use crate::config::{Config, Feature, KindName, ModelSees};
 use crate::failure::Failure;
 use crate::listener::Silent;
@@ -47,6 +47,20 @@ pub(crate) fn candidates(config: &Config) -> Vec<String> {
         .collect()
 }
 
+/// Numbers that may mean "missing" in some column: codes that the configuration names, and those that are guessed.
+pub(crate) fn maybe_missing(config: &Config) -> Vec<f64> {
+    let features = config.features.values().chain(config.overrides.values());
+    let codes = features.flat_map(|feature| &feature.missing_codes);
+    let codes = codes.chain(config.data.missing_codes.iter().flatten());
+    let numbers = codes.filter_map(|code| code.trim().parse().ok());
+    let mut numbers: Vec<f64> = numbers.chain(codes_of_numbers()).collect();
+    numbers.retain(|number| number.is_finite());
+    numbers.sort_by(f64::total_cmp);
+    // 0 and -0 are one number.
+    numbers.dedup();
+    numbers
+}
+
 fn is_cut(feature: &Feature) -> bool {
     feature.kind == Some(KindName::Binned)
         || feature.quantiles.or(feature.equal_width).is_some()
@@ -71,11 +85,10 @@ pub(crate) fn placed(
         let numbers = sampled.numbers.iter().find(|(column, _)| column == name);
         if let (Kind::Binned(bins), Some((_, numbers))) = (feature.kind(), numbers)
             && (bins.view == View::Label || !is_read(name))
-            // Without a number there are no bins; why not is said when people are taken in.
-            && numbers.rows() > 0
         {
             let codes = feature.codes_for_missing();
-            placed.push(PlacedBins::new(name, bins, numbers, codes)?);
+            // Without a number there are no bins; why not is said when people are taken in.
+            placed.extend(PlacedBins::new(name, bins, numbers, codes)?);
         }
     }
     match placed.is_empty() {

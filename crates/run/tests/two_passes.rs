@@ -170,12 +170,67 @@ fn with_income(folder: &Path, income: f64) -> PathBuf {
     });
     let income: ArrayRef = Arc::new(Float64Array::from(incomes));
     let batch = RecordBatch::try_from_iter(texts.chain([("income", income)])).unwrap();
+    parquet(folder, &batch)
+}
+
+/// More numbers than are counted one by one, none of them twice, and among them codes for missing ones: one below
+/// all numbers and one above.
+fn with_codes(folder: &Path) -> PathBuf {
+    let texts = |values: &[&'static str]| -> ArrayRef {
+        let values = values.iter().cycle().take(600_000).copied();
+        Arc::new(StringArray::from_iter_values(values))
+    };
+    let income = (0..600_000).map(|row| match row % 1000 {
+        7 => -9.0,
+        8 => 9_999_999.0,
+        _ => 20_000.0 + f64::from(row) / 10.0,
+    });
+    let columns = [
+        ("sex", texts(&["f", "m", "m"])),
+        ("degree", texts(&["none", "school", "college", "school"])),
+        ("job", texts(&["clerk", "sales", "boss", "clerk", "boss"])),
+        (
+            "hired",
+            texts(&["no", "no", "yes", "no", "no", "no", "yes"]),
+        ),
+        (
+            "income",
+            Arc::new(Float64Array::from_iter_values(income)) as ArrayRef,
+        ),
+    ];
+    parquet(folder, &RecordBatch::try_from_iter(columns).unwrap())
+}
+
+fn parquet(folder: &Path, batch: &RecordBatch) -> PathBuf {
     let path = folder.join("people.parquet");
     let file = std::fs::File::create(&path).unwrap();
     let mut writer = ArrowWriter::try_new(file, batch.schema(), None).unwrap();
-    writer.write(&batch).unwrap();
+    writer.write(batch).unwrap();
     writer.close().unwrap();
     path
+}
+
+/// Everybody falls into a bin, whatever the sketch kept.
+#[test]
+fn codes_for_missing_numbers_move_no_edge() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = with_codes(folder.path());
+    let settings = [
+        "evidence.shuffles=0",
+        "audit.max-memory-mib=64",
+        "audit.max-length=1",
+        "features.income.missing-codes=[\"-9\", \"9999999\"]",
+    ];
+    let told = audited(&config(folder.path(), &settings), &path);
+    let note = told
+        .notes
+        .iter()
+        .find(|note| note.starts_with("cut into bins while"));
+    assert!(note.unwrap().contains("income (within 0.0"), "{note:?}");
+    let mut features = told.audit.features.iter();
+    let income = features.find(|f| f.name == "income").unwrap();
+    assert_eq!(income.range.map(|range| range.0), Some(20_000.0));
+    assert_eq!(income.levels.len(), 5, "four bins, and missing ones");
 }
 
 #[test]

@@ -22,10 +22,13 @@ const FULL: usize = 1 << 16;
 /// Numbers with how many rows hold each: exactly, or in a sketch.
 #[derive(Clone, Debug)]
 pub struct Numbers {
+    /// Rows that hold a number which is not counted apart; of these the least and the greatest.
     rows: u64,
     least: f64,
     greatest: f64,
     held: Held,
+    /// Numbers that are always counted one by one, whatever becomes of the others.
+    apart: Vec<(f64, u64)>,
     /// When they stop being counted one by one, and when a buffer is full.
     exact: usize,
     full: usize,
@@ -67,14 +70,32 @@ impl Numbers {
             least: f64::INFINITY,
             greatest: f64::NEG_INFINITY,
             held: Held::Exactly(HashMap::default()),
+            apart: Vec::new(),
             exact,
             full,
         }
     }
 
+    /// None yet. Numbers that may stand for something else, such as codes for missing values, are counted
+    /// apart: a sketch could not tell afterwards what is left [without](Self::without) them, such as the
+    /// least of the others.
+    pub fn apart(numbers: &[f64]) -> Self {
+        Self {
+            apart: numbers.iter().map(|&number| (number, 0)).collect(),
+            ..Self::default()
+        }
+    }
+
+    /// The same numbers without some of those that were counted apart.
+    pub fn without(mut self, numbers: &[f64]) -> Self {
+        self.apart.retain(|(number, _)| !numbers.contains(number));
+        self
+    }
+
     /// How many rows hold a number.
     pub fn rows(&self) -> u64 {
-        self.rows
+        let apart = self.apart.iter().map(|&(_, rows)| rows);
+        self.rows + apart.sum::<u64>()
     }
 
     /// By how many rows the rank of a number can be off; 0 while all are counted one by one.
@@ -89,6 +110,10 @@ impl Numbers {
     /// Adds a number that so many rows hold. One that is not finite has no rank and is not counted.
     pub fn add(&mut self, number: f64, rows: u64) {
         if !number.is_finite() || rows == 0 {
+            return;
+        }
+        if let Some((_, counted)) = self.apart.iter_mut().find(|(apart, _)| *apart == number) {
+            *counted += rows;
             return;
         }
         self.rows += rows;
@@ -109,17 +134,20 @@ impl Numbers {
     fn sketch(&mut self) {
         let mut sketch = Sketch::default();
         // In order, so that the sketch does not depend on how numbers hash.
-        for (number, rows) in self.counted() {
+        for (number, rows) in in_order(self.told()) {
             sketch.add(number, rows, self.full);
         }
         self.held = Held::Sketched(sketch);
     }
 
-    /// Takes in the numbers of other rows.
+    /// Takes in the numbers of other rows, of which the same were counted apart.
     pub fn merge(&mut self, other: &Self) {
+        for &(number, rows) in &other.apart {
+            self.add(number, rows);
+        }
         match &other.held {
             Held::Exactly(_) => {
-                for (number, rows) in other.counted() {
+                for (number, rows) in in_order(other.told()) {
                     self.add(number, rows);
                 }
             }
@@ -140,7 +168,15 @@ impl Numbers {
     /// The numbers, ascending, with how many rows hold each: as counted, or as sketched with the least and
     /// the greatest in their places.
     pub fn counted(&self) -> Vec<(f64, u64)> {
-        let mut counted: Vec<(f64, u64)> = match &self.held {
+        let apart = self.apart.iter().filter(|&&(_, rows)| rows > 0);
+        let mut counted = self.told();
+        counted.extend(apart);
+        in_order(counted)
+    }
+
+    /// The numbers that are not counted apart, in no order; a number may come twice.
+    fn told(&self) -> Vec<(f64, u64)> {
+        match &self.held {
             Held::Exactly(counts) => {
                 let counts = counts.iter();
                 counts
@@ -156,17 +192,21 @@ impl Numbers {
                     .chain([(self.least, 1), (self.greatest, 1)])
                     .collect()
             }
-        };
-        counted.sort_by(|a, b| a.0.total_cmp(&b.0));
-        counted.dedup_by(|next, kept| {
-            let same = next.0.to_bits() == kept.0.to_bits();
-            if same {
-                kept.1 += next.1;
-            }
-            same
-        });
-        counted
+        }
     }
+}
+
+/// Numbers in ascending order, each once with all of its rows.
+fn in_order(mut counted: Vec<(f64, u64)>) -> Vec<(f64, u64)> {
+    counted.sort_by(|a, b| a.0.total_cmp(&b.0));
+    counted.dedup_by(|next, kept| {
+        let same = next.0.to_bits() == kept.0.to_bits();
+        if same {
+            kept.1 += next.1;
+        }
+        same
+    });
+    counted
 }
 
 impl Sketch {
@@ -278,6 +318,34 @@ mod tests {
         assert_eq!((numbers.rows(), numbers.off()), (2000, 0));
         let expected: Vec<(f64, u64)> = (0..100).map(|number| (f64::from(number), 20)).collect();
         assert_eq!(numbers.counted(), expected);
+    }
+
+    /// What is counted apart is exact, and neither the least nor the greatest of the others.
+    #[test]
+    fn some_numbers_are_counted_apart() {
+        for exact in [0, 10_000] {
+            let mut parts = [(); 2].map(|()| Numbers {
+                apart: Numbers::apart(&[-9.0, 9999.0, 5.0]).apart,
+                ..Numbers::within(exact, 8)
+            });
+            for row in 0..1000 {
+                let number = [-9.0, 9999.0, 100.0 + f64::from(row)][row as usize % 3];
+                parts[row as usize % 2].add(number, 1);
+            }
+            let [mut numbers, other] = parts;
+            numbers.merge(&other);
+            assert_eq!(numbers.rows(), 1000);
+            let counted = numbers.counted();
+            assert_eq!(counted[0], (-9.0, 334));
+            assert_eq!(counted[counted.len() - 1], (9999.0, 333));
+            let others = numbers.without(&[-9.0, 9999.0]);
+            assert_eq!(others.rows(), 333);
+            let counted = others.counted();
+            assert_eq!(
+                (counted[0].0, counted[counted.len() - 1].0),
+                (102.0, 1098.0)
+            );
+        }
     }
 
     /// What is stated for the sizes that are used: a rank is off by less than one row in six thousand.

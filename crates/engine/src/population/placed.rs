@@ -27,21 +27,24 @@ pub struct PlacedBins {
 }
 
 impl PlacedBins {
-    /// Places bins over the numbers of a column, codes for missing values left out.
+    /// Places bins over the numbers of a column, codes for missing values left out, which must have been
+    /// [counted apart](Numbers::apart). None if no number is left.
     pub fn new(
         column: &str,
         bins: &Bins,
         numbers: &Numbers,
         missing_codes: &[String],
-    ) -> Result<Self, Error> {
+    ) -> Result<Option<Self>, Error> {
         let missing = missing_codes
             .iter()
             .filter_map(|code| code.trim().parse().ok());
         let missing: Vec<f64> = missing.filter(|code: &f64| code.is_finite()).collect();
-        let mut counted = numbers.counted();
-        counted.retain(|(number, _)| !missing.contains(number));
-        let cut = Cut::new(column, bins, &counted)?;
-        Ok(Self {
+        let numbers = numbers.clone().without(&missing);
+        if numbers.rows() == 0 {
+            return Ok(None);
+        }
+        let cut = Cut::new(column, bins, &numbers.counted())?;
+        Ok(Some(Self {
             column: column.to_owned(),
             bins: Bins {
                 edges: Edges::At(cut.edges().to_vec()),
@@ -56,7 +59,7 @@ impl PlacedBins {
                 Edges::EqualWidth(_) | Edges::At(_) => 0,
             },
             rows: numbers.rows(),
-        })
+        }))
     }
 
     /// The column.
@@ -90,7 +93,7 @@ impl PlacedBins {
         self.off
     }
 
-    /// How many rows hold a number.
+    /// How many rows hold a number that is not missing.
     pub fn rows(&self) -> u64 {
         self.rows
     }
@@ -113,5 +116,47 @@ impl PlacedBins {
         };
         let numbers = numbers.into_iter().map(|number| number.map(coarse));
         Arc::new(numbers.collect::<Float64Array>())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::population::declare::View;
+
+    /// More numbers than are counted one by one, and codes for missing ones below and above them: what is cut is the
+    /// others, from their least to their greatest.
+    #[test]
+    fn codes_move_no_edge() {
+        let codes = ["-9".to_owned(), "9999999".to_owned()];
+        let numbers = (0..600_000).map(|row| f64::from(row) + 0.5);
+        let missing = [-9.0, 9_999_999.0];
+        let mut counted = Numbers::apart(&missing);
+        // Codes first, so that they are the ends of what a sketch begins with.
+        for number in missing.into_iter().chain(numbers) {
+            counted.add(number, 1);
+        }
+        assert!(counted.off() > 0, "it is a sketch");
+        for edges in [Edges::Quantiles(4), Edges::EqualWidth(4)] {
+            let bins = Bins {
+                edges,
+                labels: None,
+                view: View::Label,
+            };
+            let placed = PlacedBins::new("pay", &bins, &counted, &codes);
+            let placed = placed.unwrap().unwrap();
+            assert_eq!(placed.rows(), 600_000);
+            let Edges::At(edges) = &placed.bins().edges else {
+                panic!("they are placed");
+            };
+            assert_eq!((edges[0], edges[4]), (0.5, 599_999.5));
+            for (at, edge) in edges.iter().enumerate() {
+                let rank = 150_000.0 * at as f64;
+                assert!((edge - rank).abs() < 100.0, "{edges:?}");
+            }
+            let least_and_codes = [0.5, -9.0, 9_999_999.0];
+            let array: ArrayRef = Arc::new(Float64Array::from(least_and_codes.to_vec()));
+            assert_eq!(&placed.coarse(&array), &array);
+        }
     }
 }

@@ -41,8 +41,9 @@ pub struct TableReader {
     /// More rows than this, and their order is forgotten.
     most_in_order: Option<usize>,
     max_bytes: Option<u64>,
-    /// Columns whose numbers are counted if the table turns out to be too large.
+    /// Columns whose numbers are counted if the table turns out to be too large, and which numbers apart.
     counting: Vec<String>,
+    apart: Vec<f64>,
     sampled: Option<Sampled>,
     placed: Vec<PlacedBins>,
 }
@@ -119,9 +120,11 @@ impl TableReader {
     }
 
     /// Does not fail if the table is too large, but keeps its first rows and goes on to count the numbers of
-    /// these columns, so that it can be read again with [bins in their place](Self::with_bins).
-    pub fn counting(mut self, columns: Vec<String>) -> Self {
+    /// these columns, so that it can be read again with [bins in their place](Self::with_bins). Some numbers, those
+    /// that may mean "missing", are [counted apart](Numbers::apart).
+    pub fn counting(mut self, columns: Vec<String>, apart: Vec<f64>) -> Self {
         self.counting = columns;
+        self.apart = apart;
         self
     }
 
@@ -131,28 +134,22 @@ impl TableReader {
         self
     }
 
-    /// The columns whose numbers are counted, once the table has turned out to be too large; nothing else of
-    /// it is kept from then on.
-    pub fn counted_columns(&self) -> Option<Vec<String>> {
-        let sampled = self.sampled.as_ref()?;
-        Some(
-            sampled
-                .numbers
-                .iter()
-                .map(|(name, _)| name.clone())
-                .collect(),
-        )
+    /// Whether the table has turned out to be too large: but for numbers, nothing is kept from then on.
+    pub fn only_counts(&self) -> bool {
+        self.sampled.is_some()
     }
 
-    /// Puts the numbers of all rows, counted elsewhere, in the place of those counted so far.
-    pub fn put_numbers(&mut self, column: &str, numbers: Numbers) {
-        let sampled = self
-            .sampled
-            .iter_mut()
-            .flat_map(|sampled| &mut sampled.numbers);
-        for (_, counted) in sampled.filter(|(name, _)| name == column) {
-            counted.clone_from(&numbers);
+    /// Puts the numbers of all rows, counted elsewhere, in the place of those counted so far: `count` adds those
+    /// of a column to none.
+    pub fn recount<E>(
+        &mut self,
+        mut count: impl FnMut(&str, &mut Numbers) -> Result<(), E>,
+    ) -> Result<(), E> {
+        for (name, numbers) in self.sampled.iter_mut().flat_map(|s| &mut s.numbers) {
+            *numbers = Numbers::apart(&self.apart);
+            count(name, numbers)?;
         }
+        Ok(())
     }
 
     /// Adds a batch.
@@ -215,7 +212,7 @@ impl TableReader {
             column.data_type().is_numeric() && self.counting.iter().any(|c| c == column.name())
         });
         let numbers = columns.map(|(column, codes)| {
-            let mut numbers = Numbers::default();
+            let mut numbers = Numbers::apart(&self.apart);
             for (&code, &rows) in codes.iter().zip(&self.repeats) {
                 if let Some(number) = column.values()[code as usize].number() {
                     numbers.add(number, rows);
@@ -703,7 +700,7 @@ mod tests {
         let batches = || (0..12).map(|part| batch(part * many / 12..(part + 1) * many / 12, many));
         let mut first = TableReader::new()
             .within(8 << 20)
-            .counting(vec!["number".to_owned(), "text".to_owned()]);
+            .counting(vec!["number".to_owned(), "text".to_owned()], vec![7.0]);
         batches().for_each(|batch| first.push(&batch).unwrap());
         let first = first.finish();
         let sampled = first.sampled().unwrap();
@@ -719,8 +716,9 @@ mod tests {
             labels: None,
             view: View::Label,
         };
-        let placed = PlacedBins::new("number", &bins, numbers, &["7".to_owned()]).unwrap();
-        assert_eq!((placed.off(), placed.rows()), (0, many as u64));
+        let placed = PlacedBins::new("number", &bins, numbers, &["7".to_owned()]);
+        let placed = placed.unwrap().unwrap();
+        assert_eq!((placed.off(), placed.rows()), (0, many as u64 - 1));
         let mut second = TableReader::new().within(8 << 20).with_bins(vec![placed]);
         batches().for_each(|batch| second.push(&batch).unwrap());
         let second = second.finish();

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use facts_engine::Error;
-use facts_engine::population::{EncodedColumn, Table, Value};
+use facts_engine::population::{EncodedColumn, PlacedBins, Table, Value};
 use facts_input::csv::is_missing_mark;
 
 use super::knowledge::{May, Name};
@@ -33,6 +33,11 @@ const NEGATIVE_CODES: &[f64] = &[
 ];
 /// Numbers that usually stand for "missing" where all others are much smaller.
 const GREAT_CODES: &[f64] = &[99.0, 999.0, 9999.0];
+
+/// Numbers that are ever guessed to stand for "missing".
+pub(crate) fn codes_of_numbers() -> impl Iterator<Item = f64> {
+    NEGATIVE_CODES.iter().chain(GREAT_CODES).copied()
+}
 
 /// What the levels of a column probably are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -92,7 +97,7 @@ pub struct Guessed {
 pub fn guess(table: &Table, config: &Config) -> Vec<Guessed> {
     let mut guessed: Vec<Guessed> = (table.names())
         .map(|name| match table.column(name) {
-            Ok(encoded) => of_column(name, encoded),
+            Ok(encoded) => of_column(name, encoded, placed_codes(table, name)),
             Err(error) => unreadable(name, &error),
         })
         .collect();
@@ -316,7 +321,15 @@ fn unreadable(name: &str, error: &Error) -> Guessed {
     }
 }
 
-fn of_column(name: &str, encoded: &EncodedColumn) -> Guessed {
+/// Which numbers mean "missing" in a column, if that was decided when bins were placed over its numbers: of these
+/// there is one a bin, and no guess could tell any more.
+fn placed_codes<'t>(table: &'t Table, name: &str) -> Option<&'t [f64]> {
+    let mut placed = table.placed_bins().iter();
+    let placed = placed.find(|placed| placed.column() == name);
+    placed.map(PlacedBins::missing)
+}
+
+fn of_column(name: &str, encoded: &EncodedColumn, known_codes: Option<&[f64]>) -> Guessed {
     let (column, counts) = (encoded.column(), encoded.counts());
     let rows = encoded.rows();
     let is_number = column.data_type().is_numeric();
@@ -327,7 +340,7 @@ fn of_column(name: &str, encoded: &EncodedColumn) -> Guessed {
         .sum();
     let numbers = held().filter_map(|(value, n)| Some((value.number()?, *n)));
     let numbers: Vec<(f64, usize)> = numbers.filter(|_| is_number).collect();
-    let special = special_numbers(&numbers);
+    let special = known_codes.map_or_else(|| special_numbers(&numbers), <[f64]>::to_vec);
     let is_special = |value: &Value| value.number().is_some_and(|n| special.contains(&n));
     let is_code = |value: &Value| is_special(value) || is_missing_mark(value.label().trim());
     let listed = |wanted: &dyn Fn(&Value) -> bool| {

@@ -16,6 +16,7 @@ use facts_engine::population::{
 };
 use facts_models::{Input, input_of};
 
+pub(crate) use self::guess::codes_of_numbers;
 pub use self::guess::{Guess, Guessed, guess};
 pub use self::knowledge::May;
 use crate::config::{Config, Cost, CostName, Feature, KindName, ModelSees, Only, Protected, Text};
