@@ -7,6 +7,20 @@ use facts_run::config::Text;
 
 use super::{named, replace};
 
+/// How much memory may be taken.
+#[derive(Debug, Default, Args)]
+pub(super) struct MemoryArgs {
+    /// Fail before more memory than this is needed [default: 4096]
+    #[arg(long, value_name = "MIB")]
+    max_memory: Option<u64>,
+}
+
+impl MemoryArgs {
+    pub(super) fn apply(self, config: &mut Config) {
+        replace(&mut config.audit.max_memory_mib, self.max_memory);
+    }
+}
+
 /// How the audit is made.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "The audit")]
@@ -33,9 +47,8 @@ pub(super) struct EngineArgs {
     /// Fail if there are more subgroups or action itemsets than this [default: 1000000]
     #[arg(long, value_name = "N")]
     max_subgroups: Option<usize>,
-    /// Fail before more memory than this is needed [default: 4096]
-    #[arg(long, value_name = "MIB")]
-    max_memory: Option<u64>,
+    #[command(flatten)]
+    memory: MemoryArgs,
     /// Set groups with fewer affected people aside [default: 1]
     #[arg(long, value_name = "N")]
     min_group_size: Option<u64>,
@@ -58,6 +71,7 @@ pub(super) struct EngineArgs {
 
 impl EngineArgs {
     pub(super) fn apply(self, config: &mut Config) {
+        self.memory.apply(config);
         let audit = &mut config.audit;
         replace(&mut audit.support, self.support.map(Text));
         replace(&mut audit.validity, self.validity);
@@ -67,7 +81,6 @@ impl EngineArgs {
         replace(&mut audit.max_length, self.max_length);
         replace(&mut audit.min_members, self.min_members);
         replace(&mut audit.max_subgroups, self.max_subgroups);
-        replace(&mut audit.max_memory_mib, self.max_memory);
         replace(&mut audit.min_group_size, self.min_group_size);
         if !self.compare.is_empty() {
             audit.compare = Some(self.compare);

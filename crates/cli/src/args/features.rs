@@ -6,10 +6,10 @@ use facts_run::{Config, Failure};
 
 use super::replace;
 
-/// What is said about columns.
+/// What columns are.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "The columns (repeat a flag for several columns)")]
-pub(super) struct FeatureArgs {
+pub(super) struct ColumnArgs {
     /// A column that neither the audit nor the model is to see
     #[arg(long, value_name = "COLUMN")]
     ignore: Vec<String>,
@@ -22,6 +22,14 @@ pub(super) struct FeatureArgs {
     /// A value that stands for "missing" in every column, such as ? or -9
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     missing_code: Vec<String>,
+}
+
+/// What is said about columns.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "The columns (repeat a flag for several columns)")]
+pub(super) struct FeatureArgs {
+    #[command(flatten)]
+    columns: ColumnArgs,
     /// A column that people cannot change
     #[arg(long, value_name = "COLUMN")]
     immutable: Vec<String>,
@@ -49,8 +57,8 @@ pub(super) struct FeatureArgs {
     not_a_target: Vec<String>,
 }
 
-impl FeatureArgs {
-    pub(super) fn apply(self, config: &mut Config) -> Result<(), Failure> {
+impl ColumnArgs {
+    pub(super) fn apply(self, config: &mut Config) {
         let roles = (self.ignore.iter())
             .chain(&self.context)
             .chain(&self.weight_column);
@@ -61,16 +69,25 @@ impl FeatureArgs {
         config.data.ignore.extend(self.ignore);
         config.data.context.extend(self.context);
         replace(&mut config.data.weight, self.weight_column);
+        if !self.missing_code.is_empty() {
+            let codes = config.data.missing_codes.get_or_insert_default();
+            codes.extend(self.missing_code);
+        }
+    }
+}
+
+impl FeatureArgs {
+    pub(super) fn apply(self, config: &mut Config) -> Result<(), Failure> {
+        self.columns.apply(config);
         if let Some(name) = (self.increase.iter()).find(|name| self.decrease.contains(name)) {
             return Err(Failure::usage(format!(
                 "`{name}` may only increase and only decrease; say --immutable {name} if it may not change"
             )));
         }
-        if !self.missing_code.is_empty() {
-            let codes = config.data.missing_codes.get_or_insert_default();
-            codes.extend(self.missing_code);
+        for text in &self.bins {
+            bins(config, text)?;
         }
-        let (overrides, protected) = (&mut config.overrides, &mut config.protected);
+        let overrides = &mut config.overrides;
         let mut of = |name: &str, change: &dyn Fn(&mut Feature)| {
             change(overrides.entry(name.to_owned()).or_default());
         };
@@ -82,35 +99,6 @@ impl FeatureArgs {
         }
         for name in &self.decrease {
             of(name, &|feature| feature.only = Some(Only::Decrease));
-        }
-        for text in &self.bins {
-            let (name, bins) = pair("bins", text)?;
-            let refuse = || {
-                Failure::usage(format!(
-                    "--bins {text}: write {name}=5 for quantiles, {name}=width:5, or edges such as {name}=0,25,40"
-                ))
-            };
-            let number = |text: &str| text.trim().parse::<usize>().map_err(|_| refuse());
-            let (mut quantiles, mut equal_width, mut edges) = (None, None, None);
-            if let Some(width) = bins.strip_prefix("width:") {
-                equal_width = Some(number(width)?);
-            } else if bins.contains(',') {
-                let at = bins.split(',').map(|edge| edge.trim().parse());
-                edges = Some(at.collect::<Result<Vec<f64>, _>>().map_err(|_| refuse())?);
-            } else {
-                quantiles = Some(number(bins)?);
-            }
-            if let Some(attribute) = protected.get_mut(name) {
-                attribute.quantiles = quantiles;
-                attribute.equal_width = equal_width;
-                attribute.edges = edges;
-            } else {
-                of(name, &|feature| {
-                    feature.quantiles = quantiles;
-                    feature.equal_width = equal_width;
-                    feature.edges.clone_from(&edges);
-                });
-            }
         }
         for text in &self.levels {
             let (name, levels) = pair("levels", text)?;
@@ -139,6 +127,37 @@ impl FeatureArgs {
         }
         Ok(())
     }
+}
+
+/// Takes in `COLUMN=BINS`, and tells the column.
+pub(super) fn bins<'a>(config: &mut Config, text: &'a str) -> Result<&'a str, Failure> {
+    let (name, bins) = pair("bins", text)?;
+    let refuse = || {
+        Failure::usage(format!(
+            "--bins {text}: write {name}=5 for quantiles, {name}=width:5, or edges such as {name}=0,25,40"
+        ))
+    };
+    let number = |text: &str| text.trim().parse::<usize>().map_err(|_| refuse());
+    let (mut quantiles, mut equal_width, mut edges) = (None, None, None);
+    if let Some(width) = bins.strip_prefix("width:") {
+        equal_width = Some(number(width)?);
+    } else if bins.contains(',') {
+        let at = bins.split(',').map(|edge| edge.trim().parse());
+        edges = Some(at.collect::<Result<Vec<f64>, _>>().map_err(|_| refuse())?);
+    } else {
+        quantiles = Some(number(bins)?);
+    }
+    if let Some(attribute) = config.protected.get_mut(name) {
+        attribute.quantiles = quantiles;
+        attribute.equal_width = equal_width;
+        attribute.edges = edges;
+    } else {
+        let feature = config.overrides.entry(name.to_owned()).or_default();
+        feature.quantiles = quantiles;
+        feature.equal_width = equal_width;
+        feature.edges = edges;
+    }
+    Ok(name)
 }
 
 /// `COLUMN=VALUE`; the value is after the first `=`.
