@@ -722,6 +722,68 @@ fn profiles_do_not_take_the_place_of_their_table() {
     assert_eq!(code, Some(2), "{said}");
 }
 
+/// `--bins` alone, or with a column and its bins, as for an audit; what is no such thing is told apart from the table.
+#[test]
+fn bins_of_profiles_are_said_as_for_an_audit() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("p.parquet");
+    let profiles = |more: &[&str]| {
+        let mut command = facts();
+        let output = command
+            .args(["profiles", "-o"])
+            .arg(&out)
+            .args(more)
+            .output()
+            .unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        (output.status.code(), said)
+    };
+    let cut = || {
+        let manifest = facts_run::profiles::Manifest::of_file(&out).unwrap();
+        let columns = manifest.columns.into_iter();
+        let cut = columns.filter_map(|column| Some((column.name, column.bins?.labels.len())));
+        cut.collect::<Vec<_>>()
+    };
+    let people = ["people.csv", "-p", "sex"];
+    let years = |bins: usize| vec![("years".to_owned(), bins)];
+    for (more, expected) in [
+        (&[][..], vec![]),
+        (&["--bins"], years(5)),
+        (&["--bins", "years=3"], years(3)),
+        (&["--bins=years=0,10,20"], years(2)),
+        (
+            &["--max-memory", "100", "--ignore", "years", "--bins"],
+            vec![],
+        ),
+    ] {
+        let (code, said) = profiles(&[&people[..], more].concat());
+        assert_eq!(code, Some(0), "{more:?}: {said}");
+        assert_eq!(cut(), expected, "{more:?}");
+    }
+    for (wrong, why) in [
+        (
+            &["--bins", "people.csv", "-p", "sex"][..],
+            "write a column and its bins, such as age=5; --bins alone stands behind the table",
+        ),
+        (
+            &["people.csv", "-p", "years", "--bins", "years=3"],
+            "a protected number stays as it is",
+        ),
+        (
+            &["people.csv", "-p", "sex", "--bins", "years=few"],
+            "write years=5 for quantiles",
+        ),
+        (
+            &["people.csv", "-p", "sex", "--bins", "yaers=3"],
+            "did you mean `years`?",
+        ),
+    ] {
+        let (code, said) = profiles(wrong);
+        assert_eq!(code, Some(2), "{wrong:?}: {said}");
+        assert!(said.contains(why), "{wrong:?}: {said}");
+    }
+}
+
 #[test]
 fn small_counts_are_nowhere_once_suppressed() {
     let folder = tempfile::tempdir().unwrap();

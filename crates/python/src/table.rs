@@ -66,9 +66,8 @@ impl Table {
         suppress_below: Option<u64>,
     ) -> PyResult<(Batch, String, String)> {
         let columns = columns.into_iter().map(|(name, role, cuts)| Kept {
-            name,
-            role,
             bins: cuts.map(BinNames::new),
+            ..Kept::new(name, role)
         });
         let made = Profiles::counted(self.inner.clone(), columns.collect(), suppress_below);
         let made = made.and_then(|made| Ok((made.manifest.text()?, made)));

@@ -18,8 +18,8 @@ use crate::failure::Failure;
 use crate::hashes::{self, Begun, hex};
 use crate::in_database;
 use crate::listener::Listener;
-use crate::profiles::Manifest;
-use crate::two_passes;
+use crate::profiles::{Cuts, Manifest};
+use crate::two_passes::{self, Purpose};
 
 /// A table in memory, and where it comes from.
 #[derive(Clone, Debug)]
@@ -68,8 +68,8 @@ pub struct Reading<'c> {
     pub order: RowOrder,
     /// How much memory the audit may take that it is read for, in bytes.
     pub max_memory: Option<u64>,
-    /// The configuration of that audit, if the table may be read twice where it is too large.
-    pub twice_for: Option<&'c config::Config>,
+    /// What it is read for, if it may be read twice where it is too large.
+    pub(crate) twice_for: Option<Purpose<'c>>,
     /// Bins that are placed already.
     pub(crate) placed: &'c [PlacedBins],
     /// Whether its files are hashed.
@@ -101,10 +101,38 @@ impl<'c> Reading<'c> {
         Self {
             order,
             max_memory: Some(max_memory(config)),
-            twice_for: Some(config),
+            twice_for: Some(Purpose::Audit(config)),
             placed: &[],
             hashed: true,
             listener: None,
+        }
+    }
+
+    /// What profiles of a table need that is cut in this way. Bins that are placed already are those of other
+    /// [profiles](Manifest::placed).
+    pub fn for_profiles(
+        config: &'c config::Config,
+        cuts: &'c Cuts,
+        placed: &'c [PlacedBins],
+        suppress_below: Option<u64>,
+    ) -> Self {
+        Self {
+            order: RowOrder::Forgotten,
+            twice_for: Some(Purpose::Profiles {
+                config,
+                cuts,
+                suppress_below,
+            }),
+            placed,
+            ..Self::needed(config)
+        }
+    }
+
+    /// The same, for a table that is read once, however large it is.
+    pub fn once(self) -> Self {
+        Self {
+            twice_for: None,
+            ..self
         }
     }
 
@@ -134,13 +162,12 @@ impl<'c> Reading<'c> {
             (RowOrder::KeptUpTo(rows), None) => TableReader::keeping_order_up_to(rows),
             (RowOrder::Forgotten, None) => TableReader::new(),
         };
-        let counting = self.twice_for.filter(|_| may_be_cut);
-        let reader = reader
-            .counting(
-                counting.map_or_else(Vec::new, two_passes::candidates),
-                counting.map_or_else(Vec::new, two_passes::maybe_missing),
-            )
-            .with_bins(self.placed.to_vec());
+        let reader = match self.twice_for.filter(|_| may_be_cut) {
+            Some(purpose) => reader.counting(purpose.candidates(), purpose.maybe_missing()),
+            None => reader,
+        };
+        let placed = if may_be_cut { self.placed } else { &[] };
+        let reader = reader.with_bins(placed.to_vec());
         match self.max_memory {
             Some(bytes) => reader.within(bytes),
             None => reader,
@@ -198,7 +225,7 @@ impl Table {
     ) -> Result<Self, Failure> {
         let table = read(reading)?;
         let placed = match (table.cells.sampled(), reading.twice_for) {
-            (Some(sampled), Some(config)) => two_passes::placed(config, &table, sampled)?,
+            (Some(sampled), Some(purpose)) => purpose.placed(&table, sampled)?,
             _ => return Ok(table),
         };
         let origin = table.origin.clone();
@@ -428,7 +455,7 @@ impl Table {
                 labels: Some(cut.labels.clone()),
                 view: View::Label,
             };
-            let done = self.cells.cut(name, &bins);
+            let done = self.cells.cut(name, &bins, &[]);
             done.map_err(|error| Failure::usage(format!("data.cut.{name}: {error}")))?;
         }
         for (name, table) in &data.replace {

@@ -1,12 +1,14 @@
 //! A table that is too large for its memory, read in two passes.
 //!
 //! Numbers that hardly repeat keep rows apart. Where the audit cuts such a column into bins, and the model
-//! sees the bin or does not read the column, nobody needs the numbers themselves: a first pass counts them
-//! for the edges, and a second reads the rows with one number for each bin.
+//! sees the bin or does not read the column, nobody needs the numbers themselves, nor where profiles hold
+//! bins: a first pass counts them for the edges, and a second reads the rows with one number for each bin.
 
 use std::collections::BTreeSet;
 
-use facts_engine::population::{self, Edges, Kind, PlacedBins, Sampled, View};
+use facts_engine::population::{
+    self, Bins, Counting, Edges, Kind, Numbers, PlacedBins, Sampled, View,
+};
 use facts_models::{ModelSpec, input_of};
 
 use crate::columns::{Columns, codes_of_numbers};
@@ -14,16 +16,121 @@ use crate::config::{Config, Feature, KindName, ModelSees};
 use crate::failure::Failure;
 use crate::listener::Silent;
 use crate::model;
+use crate::profiles::{BinNames, Cuts};
 use crate::table::Table;
 
-/// The columns whose numbers may give way to bins, as far as a configuration alone can tell: it cuts them, and the
-/// model sees bins or can tell what it reads. None where rows are weighted or left out by value, because
-/// edges would be those of all rows.
-pub(crate) fn candidates(config: &Config) -> Vec<String> {
-    let data = &config.data;
-    if data.weight.is_some() || !data.keep.is_empty() {
-        return Vec::new();
+/// What a table is read for, if it may be read twice.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Purpose<'c> {
+    /// The audit of this configuration.
+    Audit(&'c Config),
+    /// Profiles of which only bins are kept where numbers are cut, whatever the model sees.
+    Profiles {
+        config: &'c Config,
+        cuts: &'c Cuts,
+        suppress_below: Option<u64>,
+    },
+}
+
+impl<'c> Purpose<'c> {
+    fn config(self) -> &'c Config {
+        match self {
+            Self::Audit(config) | Self::Profiles { config, .. } => config,
+        }
     }
+
+    /// The columns whose numbers may give way to bins, as far as can be told before the table is read. None where
+    /// rows are weighted or left out by value, because edges would be those of all rows.
+    pub(crate) fn candidates(self) -> Counting {
+        let data = &self.config().data;
+        match self {
+            _ if data.weight.is_some() || !data.keep.is_empty() => Counting::Nothing,
+            Self::Audit(config) => match given_up_by(config) {
+                columns if columns.is_empty() => Counting::Nothing,
+                columns => Counting::Columns(columns),
+            },
+            Self::Profiles { cuts, .. } => match cuts {
+                Cuts::None | Cuts::Of(_) => Counting::Nothing,
+                Cuts::OfColumns(columns) => Counting::Columns(columns.clone()),
+                // Which columns are cut is known once some rows are.
+                Cuts::OfTable => Counting::Everything,
+            },
+        }
+    }
+
+    /// Numbers that may mean "missing" in some column.
+    pub(crate) fn maybe_missing(self) -> Vec<f64> {
+        maybe_missing(self.config())
+    }
+
+    /// Places bins over the numbers that the first pass counted. Fails as the table did if that helps nobody.
+    pub(crate) fn placed(
+        self,
+        table: &Table,
+        sampled: &Sampled,
+    ) -> Result<Vec<PlacedBins>, Failure> {
+        let config = self.config();
+        let inputs = model::inputs(config, &Silent)?;
+        let columns = Columns::decide(config, &table.cells, inputs.as_deref())?;
+        let is_read = |name: &str| {
+            let inputs = inputs.as_deref();
+            inputs.is_none_or(|inputs| input_of(inputs, name).is_some())
+        };
+        let mut placed = Vec::new();
+        for feature in columns.declaration.declared_features() {
+            let name = feature.name();
+            let numbers = sampled.numbers.iter().find(|(column, _)| column == name);
+            let (Kind::Binned(bins), Some((_, numbers))) = (feature.kind(), numbers) else {
+                continue;
+            };
+            let codes = feature.codes_for_missing();
+            match self {
+                Self::Audit(_) if bins.view == View::Label || !is_read(name) => {
+                    // Without a number there are no bins; why not is said when people are taken in.
+                    placed.extend(PlacedBins::new(name, bins, numbers, codes)?);
+                }
+                Self::Profiles {
+                    cuts,
+                    suppress_below,
+                    ..
+                } if cuts.takes(name) && !config.data.prepares(name) => {
+                    placed.extend(for_profiles(name, bins, numbers, codes, suppress_below)?);
+                }
+                _ => {}
+            }
+        }
+        match placed.is_empty() {
+            true => Err(sampled.error.clone().into()),
+            false => Ok(placed),
+        }
+    }
+}
+
+/// The bins of a column of profiles, which have no ends. Where small counts are left out, cuts are told to three
+/// digits: each may be a number that one person holds.
+fn for_profiles(
+    name: &str,
+    bins: &Bins,
+    numbers: &Numbers,
+    codes: &[String],
+    suppress_below: Option<u64>,
+) -> Result<Option<PlacedBins>, Failure> {
+    let missing: Vec<f64> = codes.iter().filter_map(|c| c.trim().parse().ok()).collect();
+    let numbers = numbers.clone().without(&missing);
+    if numbers.rows() == 0 {
+        return Ok(None);
+    }
+    let names = BinNames::at(name, &bins.edges, &numbers.counted())?;
+    let names = match suppress_below {
+        Some(_) => names.rounded(),
+        None => names,
+    };
+    Ok(Some(names.over(name, codes)?.over(&numbers)))
+}
+
+/// The columns that a configuration cuts, and of which the model sees bins or can tell that it does not read them.
+fn given_up_by(config: &Config) -> Vec<String> {
+    let data = &config.data;
     let is_prepared = |name: &str| data.cut.contains_key(name) || data.replace.contains_key(name);
     let tells = config.model.spec.as_ref().is_some_and(ModelSpec::is_file);
     // What a list says of a feature and what flags say of it go together.
@@ -48,7 +155,7 @@ pub(crate) fn candidates(config: &Config) -> Vec<String> {
 }
 
 /// Numbers that may mean "missing" in some column: codes that the configuration names, and those that are guessed.
-pub(crate) fn maybe_missing(config: &Config) -> Vec<f64> {
+fn maybe_missing(config: &Config) -> Vec<f64> {
     let features = config.features.values().chain(config.overrides.values());
     let codes = features.flat_map(|feature| &feature.missing_codes);
     let codes = codes.chain(config.data.missing_codes.iter().flatten());
@@ -67,51 +174,30 @@ fn is_cut(feature: &Feature) -> bool {
         || feature.edges.is_some()
 }
 
-/// Places bins over the numbers that the first pass counted. Fails as the table did if that helps nobody.
-pub(crate) fn placed(
-    config: &Config,
-    table: &Table,
-    sampled: &Sampled,
-) -> Result<Vec<PlacedBins>, Failure> {
-    let inputs = model::inputs(config, &Silent)?;
-    let columns = Columns::decide(config, &table.cells, inputs.as_deref())?;
-    let is_read = |name: &str| {
-        let inputs = inputs.as_deref();
-        inputs.is_none_or(|inputs| input_of(inputs, name).is_some())
-    };
-    let mut placed = Vec::new();
-    for feature in columns.declaration.declared_features() {
-        let name = feature.name();
-        let numbers = sampled.numbers.iter().find(|(column, _)| column == name);
-        if let (Kind::Binned(bins), Some((_, numbers))) = (feature.kind(), numbers)
-            && (bins.view == View::Label || !is_read(name))
-        {
-            let codes = feature.codes_for_missing();
-            // Without a number there are no bins; why not is said when people are taken in.
-            placed.extend(PlacedBins::new(name, bins, numbers, codes)?);
-        }
-    }
-    match placed.is_empty() {
-        true => Err(sampled.error.clone().into()),
-        false => Ok(placed),
-    }
-}
-
 /// A configuration that cuts columns where they were cut while the table was read.
 pub(crate) fn says(mut config: Config, placed: &[PlacedBins]) -> Config {
     for placed in placed {
         let name = placed.column();
-        let listed = config.features.get_mut(name);
-        for feature in listed.into_iter().chain(config.overrides.get_mut(name)) {
-            if let (true, Edges::At(edges)) = (is_cut(feature), &placed.bins().edges) {
-                feature.kind = Some(KindName::Binned);
-                (feature.quantiles, feature.equal_width) = (None, None);
-                feature.edges = Some(edges.clone());
-                feature.labels.clone_from(&placed.bins().labels);
-            }
+        let listed = config.features.get_mut(name).into_iter();
+        let said = listed.chain(config.overrides.get_mut(name));
+        let mut said: Vec<&mut Feature> = said.filter(|feature| is_cut(feature)).collect();
+        said.iter_mut().for_each(|feature| fix(feature, placed));
+        if said.is_empty() {
+            // That it is cut was guessed, and could not be guessed from bins.
+            fix(config.overrides.entry(name.to_owned()).or_default(), placed);
         }
     }
     config
+}
+
+/// Makes a feature one that is cut where bins were placed.
+fn fix(feature: &mut Feature, placed: &PlacedBins) {
+    if let Edges::At(edges) = &placed.bins().edges {
+        feature.kind = Some(KindName::Binned);
+        (feature.quantiles, feature.equal_width) = (None, None);
+        feature.edges = Some(edges.clone());
+        feature.labels.clone_from(&placed.bins().labels);
+    }
 }
 
 /// What a reader should know: where the edges of bins are not exact. Shares and no counts, so that nothing is

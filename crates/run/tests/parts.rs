@@ -526,3 +526,298 @@ fn counts_are_split_by_counts() {
     let error = run(&by_place, &table, &Silent).unwrap_err().to_string();
     assert!(error.contains("a table of counts has none"), "{error}");
 }
+
+/// What a listener was told.
+#[derive(Default)]
+struct Notes(Mutex<Vec<String>>);
+
+impl Listener for Notes {
+    fn note(&self, text: &str) {
+        self.0.lock().unwrap().push(text.to_owned());
+    }
+}
+
+/// A table from its rows, and its profiles by a configuration.
+fn made(config: &Config, path: &Path, cuts: &Cuts) -> Result<(Profiles, Vec<String>), Failure> {
+    let notes = Notes::default();
+    let placed = match cuts {
+        Cuts::Of(other) => other.placed(config)?,
+        _ => Vec::new(),
+    };
+    let reading = Reading::for_profiles(config, cuts, &placed, None);
+    let table = Table::read_all(&[path.to_owned()], &config.data, reading)?;
+    let made = Profiles::of(config, table, cuts, None, &notes)?;
+    Ok((made, notes.0.into_inner().unwrap()))
+}
+
+fn roles(manifest: &Manifest) -> Vec<(&str, &str)> {
+    let columns = manifest.columns.iter();
+    columns
+        .map(|column| (column.name.as_str(), column.role.as_str()))
+        .collect()
+}
+
+/// A list of features is no list of what the model reads.
+#[test]
+fn profiles_keep_what_the_model_reads() {
+    let folder = tempfile::tempdir().unwrap();
+    let one = hiring("people.csv");
+    let listing = config(
+        false,
+        &[
+            "features.years.quantiles=3".into(),
+            "features.job={}".into(),
+        ],
+    );
+    let (few, notes) = made(&listing, &one, &Cuts::None).unwrap();
+    let expected = [
+        ("sex", "protected"),
+        ("degree", "context"),
+        ("job", "feature"),
+        ("hours", "context"),
+        ("years", "feature"),
+        ("kept", "label"),
+    ];
+    assert_eq!(roles(&few.manifest), expected);
+    // The model does not read the region.
+    assert_eq!(
+        notes,
+        [
+            "kept for the model, though the audit does not speak of them: degree, hours",
+            "left out: region (not among the features); name those that the model reads in `data.context`"
+        ]
+    );
+    let path = [written(&few, &folder.path().join("few.parquet"))];
+    let (record, _) = saved(&listing, &path, RowOrder::Forgotten);
+    let (whole, _) = saved(&listing, &[one], RowOrder::Kept);
+    assert_eq!(record.audit.subgroups.len(), whole.audit.subgroups.len());
+    assert_eq!(record.evidence, whole.evidence);
+}
+
+/// Where nobody knows what a model reads, it may read all columns; not those that tell who somebody is.
+#[test]
+fn who_people_are_is_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = std::fs::read_to_string(hiring("people.csv")).unwrap();
+    let named: Vec<String> = (text.lines().enumerate())
+        .map(|(row, line)| match row {
+            0 => format!("{line},id,name,office"),
+            row => format!("{line},{row},Person {row},here"),
+        })
+        .collect();
+    let path = folder.path().join("named.csv");
+    std::fs::write(&path, named.join("\n")).unwrap();
+    let unknown = Config::parse("the test", "[protected.sex]\n", &[]).unwrap();
+    let (made, notes) = made(&unknown, &path, &Cuts::None).unwrap();
+    let columns = roles(&made.manifest);
+    assert!(columns.contains(&("office", "context")), "{columns:?}");
+    assert!(
+        !columns
+            .iter()
+            .any(|(name, _)| ["id", "name"].contains(name))
+    );
+    let told = notes.iter().find(|note| note.starts_with("left out: "));
+    let told = told.unwrap();
+    assert!(
+        told.contains("id (each row has a number of its own"),
+        "{told}"
+    );
+    assert!(told.contains("name (nearly each row"), "{told}");
+}
+
+/// The rows of a site, with what one of its columns holds there.
+fn site(folder: &Path, name: &str, column: &str, value: impl Fn(usize) -> String) -> PathBuf {
+    let text = std::fs::read_to_string(hiring("people.csv")).unwrap();
+    let mut lines = text.lines();
+    let header = lines.next().unwrap();
+    let place = header.split(',').position(|known| known == column).unwrap();
+    let mut site = header.to_owned();
+    for (row, line) in lines.enumerate() {
+        let mut cells: Vec<String> = line.split(',').map(str::to_owned).collect();
+        cells[place] = value(row);
+        site += &format!("\n{}", cells.join(","));
+    }
+    let path = folder.join(name);
+    std::fs::write(&path, site + "\n").unwrap();
+    path
+}
+
+/// What a column looks like at one site does not say what it is at all of them.
+#[test]
+fn sites_have_the_columns_of_the_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let order = "features.degree.order=[\"none\", \"school\", \"college\", \"university\"]";
+    let mut first_config = config(false, &["model.spec=train".into(), order.into()]);
+    first_config.features = Default::default();
+    let degree = first_config.overrides.entry("degree".into()).or_default();
+    degree.order = Some(
+        ["none", "school", "college", "university"]
+            .map(Into::into)
+            .into(),
+    );
+    let (first, _) = made(&first_config, &hiring("people.csv"), &Cuts::OfTable).unwrap();
+    let first_path = written(&first, &folder.path().join("first.parquet"));
+    let degree = first.manifest.columns.iter().find(|c| c.name == "degree");
+    let expected = ["none", "school", "college", "university"].map(str::to_owned);
+    assert_eq!(degree.unwrap().order.as_deref(), Some(&expected[..]));
+
+    let like_first = Cuts::Of(Manifest::of_file(&first_path).unwrap());
+    let nothing = Config::parse("the test", "", &[]).unwrap();
+    let sites = [
+        site(folder.path(), "constant.csv", "region", |_| "north".into()),
+        site(folder.path(), "empty.csv", "years", |row| match row {
+            0..10 => row.to_string(),
+            _ => String::new(),
+        }),
+    ];
+    let mut paths = vec![first_path];
+    for path in &sites {
+        // Left to itself, it would have other columns or bins.
+        let (own, _) = made(&first_config, path, &Cuts::OfTable).unwrap();
+        assert_ne!(own.manifest.columns, first.manifest.columns);
+        let (made, _) = made(&nothing, path, &like_first).unwrap();
+        assert_eq!(made.manifest.columns, first.manifest.columns);
+        paths.push(written(&made, &path.with_extension("parquet")));
+    }
+    let merged = profiles(&paths, &Cuts::None, None);
+    assert_eq!(merged.manifest.rows, 1800);
+    assert_eq!(merged.manifest.columns, first.manifest.columns);
+
+    let refused = |config: &Config, path: &Path| {
+        let error = made(config, path, &like_first).map(|_| ()).unwrap_err();
+        error.to_string()
+    };
+    let other = site(folder.path(), "other.csv", "degree", |_| "doctor".into());
+    let error = refused(&nothing, &other);
+    assert!(
+        error.contains("`degree` holds `doctor`, which has no place in the order"),
+        "{error}"
+    );
+    let text = std::fs::read_to_string(hiring("people.csv")).unwrap();
+    let fewer = folder.path().join("fewer.csv");
+    std::fs::write(&fewer, text.replacen("degree,job", "grade,work", 1)).unwrap();
+    let error = refused(&nothing, &fewer);
+    assert!(error.contains("fewer.csv"), "{error}");
+    assert!(error.contains("this table has not: degree, job"), "{error}");
+    let by_region = Config::parse("the test", "[protected.region]\n", &[]).unwrap();
+    let error = refused(&by_region, &hiring("people.csv"));
+    assert!(
+        error.contains("`region` is to be protected here, and is feature"),
+        "{error}"
+    );
+}
+
+/// What a column is must be the same in all profiles, and the order of its levels.
+#[test]
+fn profiles_of_other_roles_are_no_parts() {
+    let folder = tempfile::tempdir().unwrap();
+    let one = hiring("people.csv");
+    let with = |name: &str, order: &[&str], label: bool| {
+        let mut config = config(false, &[]);
+        if !label {
+            config.label.column = None;
+        }
+        if !order.is_empty() {
+            let degree = config.overrides.entry("degree".into()).or_default();
+            degree.order = Some(order.iter().map(|&level| level.into()).collect());
+        }
+        let (made, _) = made(&config, &one, &Cuts::None).unwrap();
+        written(&made, &folder.path().join(name))
+    };
+    let up = ["none", "school", "college", "university"];
+    let down = ["university", "college", "school", "none"];
+    let first = with("a.parquet", &up, true);
+    for (other, why) in [
+        (
+            with("down.parquet", &down, true),
+            "the levels of its column `degree` have another order",
+        ),
+        (
+            with("free.parquet", &[], true),
+            "the levels of its column `degree` have another order",
+        ),
+    ] {
+        let data = Config::default().data;
+        let read = Table::read_all(&[first.clone(), other.clone()], &data, RowOrder::Kept);
+        let error = read.map(|_| ()).unwrap_err().to_string();
+        assert!(error.contains(&other.display().to_string()), "{error}");
+        assert!(error.contains(why), "{error}");
+    }
+    let mut manifest = Manifest::of_file(&first).unwrap();
+    let roles = manifest.columns.iter_mut();
+    for column in roles.filter(|column| column.name == "region") {
+        "context".clone_into(&mut column.role);
+    }
+    let table = Table::read(&first, &Config::default().data);
+    let other = Profiles::counted(table.unwrap(), manifest.columns, None).unwrap();
+    let other = written(&other, &folder.path().join("roles.parquet"));
+    let data = Config::default().data;
+    let read = Table::read_all(&[first, other], &data, RowOrder::Kept);
+    let error = read.map(|_| ()).unwrap_err().to_string();
+    assert!(error.contains("roles.parquet is no part"), "{error}");
+    assert!(
+        error.contains("column `region` is context, and feature in the others"),
+        "{error}"
+    );
+}
+
+/// An order, or a code for a missing value, is not told of a level that few people have.
+#[test]
+fn levels_of_few_are_not_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = std::fs::read_to_string(hiring("people.csv")).unwrap();
+    let more = "Female,doctor,clerk,full time,3,north,yes\nMale,?,clerk,full time,3,north,yes\n";
+    let path = folder.path().join("people.csv");
+    std::fs::write(&path, text + more).unwrap();
+    let mut config = config(false, &["data.missing-codes=[\"?\"]".into()]);
+    let degree = config.overrides.entry("degree".into()).or_default();
+    let order = ["none", "school", "college", "university", "doctor"];
+    degree.order = Some(order.map(Into::into).into());
+    let degree = |suppress_below| {
+        let table = Table::read(&path, &config.data).unwrap();
+        let made = Profiles::of(&config, table, &Cuts::None, suppress_below, &Silent).unwrap();
+        let mut columns = made.manifest.columns.iter();
+        columns.find(|c| c.name == "degree").unwrap().clone()
+    };
+    let (all, some) = (degree(None), degree(Some(5)));
+    assert_eq!(all.missing_codes, ["?"]);
+    assert_eq!(all.order.unwrap(), order);
+    assert_eq!(some.missing_codes, [""; 0]);
+    assert_eq!(some.order.unwrap(), order[..4]);
+    // Nor once profiles that name it are merged.
+    let table = Table::read(&path, &config.data).unwrap();
+    let all = Profiles::of(&config, table, &Cuts::None, None, &Silent).unwrap();
+    let all = written(&all, &folder.path().join("all.parquet"));
+    let merged = profiles(&[all], &Cuts::None, Some(5)).manifest.columns;
+    let degree = merged.into_iter().find(|c| c.name == "degree").unwrap();
+    assert_eq!(degree.order.unwrap(), order[..4]);
+}
+
+/// Nothing is said of profiles that were left out where there were none.
+#[test]
+fn nobody_was_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut text = String::from("sex,job,kept\n");
+    for row in 0..600 {
+        let sex = ["Female", "Male"][row % 2];
+        text += &format!(
+            "{sex},{},{}\n",
+            ["clerk", "sales"][row / 2 % 2],
+            ["no", "yes"][row / 4 % 2]
+        );
+    }
+    let path = folder.path().join("people.csv");
+    std::fs::write(&path, text).unwrap();
+    let config = Config::parse("the test", "[protected.sex]\n[label]\ncolumn = \"kept\"\nfavourable = \"yes\"\n[model]\nspec = \"train\"\n[evidence]\nshuffles = 0\n", &[]).unwrap();
+    let table = Table::read(&path, &config.data).unwrap();
+    let made = Profiles::of(&config, table, &Cuts::None, Some(5), &Silent).unwrap();
+    assert_eq!(made.manifest.suppressed.unwrap().rows, Some(0));
+    let path = written(&made, &folder.path().join("p.parquet"));
+    let table = Table::read(&path, &config.data).unwrap();
+    let record = run(&config, &table, &Silent).unwrap();
+    assert!(
+        !record.notes.iter().any(|note| note.contains("left out")),
+        "{:?}",
+        record.notes
+    );
+}

@@ -5,8 +5,11 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray};
+use arrow_array::cast::AsArray;
+use arrow_array::types::UInt64Type;
+use arrow_array::{Array, ArrayRef, Float64Array, RecordBatch, StringArray};
 use facts_report::Record;
+use facts_run::profiles::{Cuts, Profiles};
 use facts_run::{Config, Listener, Reading, Silent, Table, run};
 use parquet::arrow::ArrowWriter;
 
@@ -296,4 +299,87 @@ fn numbers_that_the_model_reads_are_not_given_up() {
     let read = Table::read_all(&path, &config.data, Reading::needed(&config));
     let error = read.unwrap_err().to_string();
     assert!(error.contains("`income` has"), "{error}");
+}
+
+/// The profiles of a table within so much memory.
+fn counted(config: &Config, path: &Path, cuts: &Cuts, suppress_below: Option<u64>) -> Profiles {
+    let placed = match cuts {
+        Cuts::Of(other) => other.placed(config).unwrap(),
+        _ => Vec::new(),
+    };
+    let reading = Reading::for_profiles(config, cuts, &placed, suppress_below);
+    let table = Table::read_all(&[path.to_owned()], &config.data, reading).unwrap();
+    Profiles::of(config, table, cuts, suppress_below, &Silent).unwrap()
+}
+
+/// Only names of bins are written, so memory does not follow the numbers: for bins that are said, guessed, or
+/// those of other profiles.
+#[test]
+fn profiles_of_numbers_that_hardly_repeat_are_made_in_little_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = people(folder.path());
+    let with = |memory: &str| {
+        let settings = [memory.to_owned(), "data.missing-codes=[\"-1\"]".to_owned()];
+        Config::parse(
+            "the test",
+            "[protected.sex]\n[label]\ncolumn = \"hired\"\n",
+            &settings,
+        )
+        .unwrap()
+    };
+    let (much, little) = (
+        with("audit.max-memory-mib=4096"),
+        with("audit.max-memory-mib=20"),
+    );
+    let whole = counted(&much, &path, &Cuts::OfTable, None);
+    let income = whole
+        .manifest
+        .columns
+        .iter()
+        .find(|c| c.name == "income")
+        .unwrap();
+    let bins = income.bins.as_ref().unwrap();
+    assert_eq!(bins.labels.len(), 5);
+    // Codes for missing values are in no bin.
+    let held = whole.batch.column_by_name("income").unwrap();
+    assert!(held.null_count() > 0);
+    let counts = whole.batch.column(whole.batch.num_columns() - 1).clone();
+    let counts = counts.as_primitive::<UInt64Type>();
+    let missing: u64 = (0..held.len())
+        .filter(|&row| held.is_null(row))
+        .map(|row| counts.value(row))
+        .sum();
+    assert_eq!(missing, ROWS / 50);
+
+    let twice = counted(&little, &path, &Cuts::OfTable, None);
+    assert!(twice.parquet().unwrap() == whole.parquet().unwrap());
+    let like = Cuts::Of(whole.manifest.clone());
+    let once = counted(&little, &path, &like, None);
+    assert_eq!(once.manifest, whole.manifest);
+    assert!(once.parquet().unwrap() == whole.parquet().unwrap());
+
+    let cut = |config: &Config, suppress_below| {
+        let mut config = config.clone();
+        let income = config.overrides.entry("income".into()).or_default();
+        income.quantiles = Some(4);
+        let cuts = Cuts::OfColumns(vec!["income".into()]);
+        counted(&config, &path, &cuts, suppress_below)
+    };
+    let (twice, whole) = (cut(&little, None), cut(&much, None));
+    assert!(twice.parquet().unwrap() == whole.parquet().unwrap());
+    // An edge that is somebody's number is told to three digits.
+    let shared = cut(&little, Some(10)).manifest.columns;
+    let bins = shared
+        .iter()
+        .find(|c| c.name == "income")
+        .unwrap()
+        .bins
+        .clone();
+    for cut in bins.unwrap().cuts {
+        assert_eq!(format!("{cut:.2e}").parse::<f64>().unwrap(), cut);
+    }
+    // Without bins, the numbers themselves are asked for, and do not fit.
+    let reading = Reading::for_profiles(&little, &Cuts::None, &[], None);
+    let read = Table::read_all(&[path], &little.data, reading);
+    assert!(read.unwrap_err().to_string().contains("`income` has"));
 }

@@ -36,9 +36,8 @@ pub(super) fn audit_models(
             saved::check_folder(&out.join(&model.name), &inputs)?;
         }
     }
-    let mut reading = Reading::needed(config).heard_by(reporter);
     // What the models read is known one by one; the table is read once for all of them.
-    reading.twice_for = None;
+    let mut reading = Reading::needed(config).once().heard_by(reporter);
     if listed.iter().any(|model| model.is_train()) {
         reading.order = RowOrder::to_train(config.train.split);
     }

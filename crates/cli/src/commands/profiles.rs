@@ -1,32 +1,26 @@
 //! `facts profiles`: a table as counts, to be audited elsewhere or with others.
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use facts_report::text::count;
-use facts_run::profiles::{Cuts, Manifest, Profiles};
-use facts_run::{Failure, Listener, Reading, RowOrder, Table, files, saved};
+use facts_run::profiles::{Cuts, Profiles};
+use facts_run::{Failure, Listener, Reading, Table, files, saved};
 
 use crate::args::ProfilesArgs;
 use crate::output;
 use crate::progress::Reporter;
 
 pub(crate) fn profiles(mut args: ProfilesArgs, reporter: &Reporter) -> Result<ExitCode, Failure> {
-    let (config, paths) = args.config()?;
-    let bins_from = args.bins_from.iter().cloned();
-    let inputs: Vec<PathBuf> = paths.0.iter().cloned().chain(bins_from).collect();
-    saved::check_file(&args.out, &inputs)?;
-    let cuts = match (&args.bins_from, args.bins) {
-        (Some(file), _) => Cuts::Of(Manifest::of_file(file)?),
-        (None, true) => Cuts::OfTable,
-        (None, false) => Cuts::None,
+    saved::check_file(&args.out, &args.inputs())?;
+    let (config, paths, cuts) = args.config()?;
+    let placed = match &cuts {
+        Cuts::Of(other) => other.placed(&config)?,
+        _ => Vec::new(),
     };
     reporter.step("reading the table");
-    let mut kept = Reading::needed(&config).heard_by(reporter).unhashed();
-    kept.order = RowOrder::Forgotten;
-    // Profiles hold what the table holds.
-    kept.twice_for = None;
-    let table = Table::read_all(&paths.0, &config.data, kept)?;
+    let reading = Reading::for_profiles(&config, &cuts, &placed, args.suppress_below);
+    let reading = reading.heard_by(reporter).unhashed();
+    let table = Table::read_all(&paths.0, &config.data, reading)?;
     let read = table.rows() as u64;
     let profiles = Profiles::of(&config, table, &cuts, args.suppress_below, reporter)?;
     files::write(&args.out, &profiles.parquet()?, reporter)?;

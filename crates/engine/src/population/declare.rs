@@ -77,6 +77,11 @@ impl Declaration {
         self
     }
 
+    /// Columns that the model sees and the audit does not speak of.
+    pub fn declared_context(&self) -> &[String] {
+        &self.context
+    }
+
     /// The features that are declared.
     pub fn declared_features(&self) -> &[Feature] {
         &self.features

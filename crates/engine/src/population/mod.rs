@@ -43,7 +43,7 @@ pub use self::reading::RowProfiles;
 pub use self::resample::draw;
 pub use self::shared::Shared;
 pub use self::table::{EncodedColumn, Table};
-pub use self::table_reader::{Sampled, TableReader};
+pub use self::table_reader::{Counting, Sampled, TableReader};
 use crate::rows::Rows;
 
 /// What was read and what was left out.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, Float64Array};
 
 use super::bins::Cut;
-use super::declare::{Bins, Edges};
+use super::declare::{Bins, Edges, View};
 use super::numbers::{Numbers, numbers};
 use crate::error::Error;
 
@@ -35,10 +35,7 @@ impl PlacedBins {
         numbers: &Numbers,
         missing_codes: &[String],
     ) -> Result<Option<Self>, Error> {
-        let missing = missing_codes
-            .iter()
-            .filter_map(|code| code.trim().parse().ok());
-        let missing: Vec<f64> = missing.filter(|code: &f64| code.is_finite()).collect();
+        let missing = numbers_of(missing_codes);
         let numbers = numbers.clone().without(&missing);
         if numbers.rows() == 0 {
             return Ok(None);
@@ -60,6 +57,42 @@ impl PlacedBins {
             },
             rows: numbers.rows(),
         }))
+    }
+
+    /// Bins that cover all numbers: each ends at a cut and holds it, the last has no end. Cuts ascend. Codes
+    /// for missing values stay as they are.
+    pub fn between(column: &str, cuts: &[f64], missing_codes: &[String]) -> Result<Self, Error> {
+        let mut edges = vec![f64::NEG_INFINITY];
+        edges.extend(cuts);
+        edges.push(f64::INFINITY);
+        let bins = Bins {
+            edges: Edges::At(edges),
+            labels: None,
+            view: View::Label,
+        };
+        // Any number will do for the last bin that the bin before does not hold.
+        let least = cuts.first().copied().unwrap_or(0.0);
+        let above = cuts.last().map_or(0.0, |last| last.next_up());
+        Ok(Self {
+            column: column.to_owned(),
+            cut: Cut::new(column, &bins, &[(least, 1), (above, 1)])?,
+            bins,
+            missing: numbers_of(missing_codes),
+            off: 0,
+            rows: 0,
+        })
+    }
+
+    /// The same bins, which were placed over these numbers: by how many rows an edge can be off is known.
+    pub fn over(mut self, numbers: &Numbers) -> Self {
+        (self.off, self.rows) = (numbers.off(), numbers.rows());
+        self
+    }
+
+    /// The edges between bins, ascending.
+    pub fn cuts(&self) -> &[f64] {
+        let edges = self.cut.edges();
+        &edges[1..edges.len() - 1]
     }
 
     /// The column.
@@ -119,10 +152,15 @@ impl PlacedBins {
     }
 }
 
+/// Codes that are numbers.
+fn numbers_of(codes: &[String]) -> Vec<f64> {
+    let numbers = codes.iter().filter_map(|code| code.trim().parse().ok());
+    numbers.filter(|number: &f64| number.is_finite()).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::population::declare::View;
 
     /// More numbers than are counted one by one, and codes for missing ones below and above them: what is cut is the
     /// others, from their least to their greatest.
@@ -158,5 +196,24 @@ mod tests {
             let array: ArrayRef = Arc::new(Float64Array::from(least_and_codes.to_vec()));
             assert_eq!(&placed.coarse(&array), &array);
         }
+    }
+
+    /// Without ends, every number falls into a bin, and keeps the bin that it is in.
+    #[test]
+    fn bins_between_cuts_hold_all_numbers() {
+        let codes = ["-9".to_owned(), "none".to_owned()];
+        let placed = PlacedBins::between("pay", &[10.0, 20.0], &codes).unwrap();
+        assert_eq!(placed.cuts(), [10.0, 20.0]);
+        let numbers = vec![-1e300, 10.0, 10.5, 20.0, 20.0_f64.next_up(), 1e300, -9.0];
+        let array: ArrayRef = Arc::new(Float64Array::from(numbers));
+        let over = 20.0_f64.next_up();
+        let expected: ArrayRef = Arc::new(Float64Array::from(vec![
+            10.0, 10.0, 20.0, 20.0, over, over, -9.0,
+        ]));
+        assert_eq!(&placed.coarse(&array), &expected);
+        let one = PlacedBins::between("pay", &[], &[]).unwrap();
+        let zeros: ArrayRef = Arc::new(Float64Array::from(vec![0.0; 7]));
+        assert_eq!(&one.coarse(&array), &zeros);
+        assert!(PlacedBins::between("pay", &[2.0, 1.0], &[]).is_err());
     }
 }

@@ -392,8 +392,9 @@ impl Table {
         }
     }
 
-    /// Puts the labels of bins in the place of a column of numbers; missing values stay missing.
-    pub fn cut(&mut self, name: &str, bins: &Bins) -> Result<(), Error> {
+    /// Puts the labels of bins in the place of a column of numbers. Missing values stay missing, and codes for
+    /// them become so.
+    pub fn cut(&mut self, name: &str, bins: &Bins, missing_codes: &[String]) -> Result<(), Error> {
         let encoded = self.column(name)?;
         let mut numbers: Vec<(f64, u64)> = (encoded.column.values().iter())
             .filter_map(|value| Some((value.number()?, 1)))
@@ -401,10 +402,11 @@ impl Table {
         numbers.sort_by(|a, b| a.0.total_cmp(&b.0));
         let cut = Cut::new(name, bins, &numbers)?;
         let column = Arc::clone(&encoded.column);
+        let missing = column.missing(missing_codes);
         let mut code = 0;
-        self.replace(name, |value| {
+        self.replace(name, |_| {
             code += 1;
-            if *value == Value::Null {
+            if missing[code as usize - 1] {
                 return Ok(Value::Null);
             }
             let bin = cut.bin_of(&column, code - 1)?;

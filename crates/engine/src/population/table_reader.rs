@@ -42,7 +42,7 @@ pub struct TableReader {
     most_in_order: Option<usize>,
     max_bytes: Option<u64>,
     /// Columns whose numbers are counted if the table turns out to be too large, and which numbers apart.
-    counting: Vec<String>,
+    counting: Counting,
     apart: Vec<f64>,
     sampled: Option<Sampled>,
     placed: Vec<PlacedBins>,
@@ -55,6 +55,28 @@ pub struct Sampled {
     pub error: Error,
     /// The numbers of all rows, by column.
     pub numbers: Vec<(String, Numbers)>,
+}
+
+/// Which columns' numbers are counted if a table turns out to be too large.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Counting {
+    /// None: it is refused.
+    #[default]
+    Nothing,
+    /// Those of these columns.
+    Columns(Vec<String>),
+    /// Those of all columns of numbers.
+    Everything,
+}
+
+impl Counting {
+    fn counts(&self, column: &str) -> bool {
+        match self {
+            Self::Nothing => false,
+            Self::Columns(columns) => columns.iter().any(|name| name == column),
+            Self::Everything => true,
+        }
+    }
 }
 
 /// The distinct rows read so far.
@@ -122,7 +144,7 @@ impl TableReader {
     /// Does not fail if the table is too large, but keeps its first rows and goes on to count the numbers of
     /// these columns, so that it can be read again with [bins in their place](Self::with_bins). Some numbers, those
     /// that may mean "missing", are [counted apart](Numbers::apart).
-    pub fn counting(mut self, columns: Vec<String>, apart: Vec<f64>) -> Self {
+    pub fn counting(mut self, columns: Counting, apart: Vec<f64>) -> Self {
         self.counting = columns;
         self.apart = apart;
         self
@@ -193,7 +215,7 @@ impl TableReader {
             self.merge();
         }
         match self.check_memory() {
-            Err(error) if !self.counting.is_empty() => {
+            Err(error) if self.counting != Counting::Nothing => {
                 self.sample(error);
                 Ok(())
             }
@@ -209,7 +231,7 @@ impl TableReader {
         };
         let columns = self.columns.iter().flatten().zip(&by_column);
         let columns = columns.filter(|(column, _)| {
-            column.data_type().is_numeric() && self.counting.iter().any(|c| c == column.name())
+            column.data_type().is_numeric() && self.counting.counts(column.name())
         });
         let numbers = columns.map(|(column, codes)| {
             let mut numbers = Numbers::apart(&self.apart);
@@ -700,7 +722,7 @@ mod tests {
         let batches = || (0..12).map(|part| batch(part * many / 12..(part + 1) * many / 12, many));
         let mut first = TableReader::new()
             .within(8 << 20)
-            .counting(vec!["number".to_owned(), "text".to_owned()], vec![7.0]);
+            .counting(Counting::Everything, vec![7.0]);
         batches().for_each(|batch| first.push(&batch).unwrap());
         let first = first.finish();
         let sampled = first.sampled().unwrap();

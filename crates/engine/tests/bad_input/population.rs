@@ -164,7 +164,7 @@ fn numbers_that_are_not_finite() {
         view: View::Label,
     };
     assert_eq!(
-        table.cut("age", &bins).unwrap_err().to_string(),
+        table.cut("age", &bins, &[]).unwrap_err().to_string(),
         "column `age`, row 2: NaN is not a finite number; make it null if it is missing"
     );
 }

@@ -60,6 +60,8 @@ pub struct Guessed {
     pub guess: Guess,
     /// Why it should be no feature, if it should be none.
     pub why_not: Option<String>,
+    /// Whether its values look as if they told who somebody is: identifiers, names, what is written freely.
+    pub tells_who: bool,
     /// Whether its type can be read; if not, nobody sees it.
     pub is_readable: bool,
     /// Whether it holds whole numbers that stand for categories.
@@ -367,8 +369,7 @@ fn of_column(name: &str, encoded: &EncodedColumn, known_codes: Option<&[f64]>) -
         Some("its name says that it weighs the rows of a survey")
     } else if is_number {
         let own = distinct == known || (words.is_identifier() && distinct * 2 > known);
-        (is_whole && own && distinct > FEW_NUMBERS)
-            .then_some("each row has a number of its own, like an identifier")
+        (is_whole && own && distinct > FEW_NUMBERS).then_some(IDENTIFIER)
     } else {
         no_text_feature(&values, known, &words)
     };
@@ -388,6 +389,7 @@ fn of_column(name: &str, encoded: &EncodedColumn, known_codes: Option<&[f64]>) -
         name: name.to_owned(),
         guess,
         why_not: why_not.map(str::to_owned),
+        tells_who: why_not.is_some_and(|why| [IDENTIFIER, FREE_TEXT, NAMES].contains(&why)),
         is_readable: true,
         odd,
         distinct,
@@ -402,6 +404,9 @@ fn of_column(name: &str, encoded: &EncodedColumn, known_codes: Option<&[f64]>) -
     }
 }
 
+const IDENTIFIER: &str = "each row has a number of its own, like an identifier";
+const FREE_TEXT: &str = "it is free text";
+const NAMES: &str = "nearly each row has a text of its own, like a name or an identifier";
 const UNREADABLE: &str = "its type cannot be read; cast it to text or a number to use it";
 const DATE: &str = "it holds dates; make them a number (years, days since) to use them";
 
@@ -416,11 +421,11 @@ fn no_text_feature(values: &[(String, usize)], known: usize, name: &Name) -> Opt
     if dates.len() > 1 && others.iter().all(|(text, _)| is_missing_mark(text.trim())) {
         Some(DATE)
     } else if distinct > 20 && length > LONG_TEXT * known {
-        Some("it is free text")
+        Some(FREE_TEXT)
     } else if (distinct > 20 && distinct * 10 > known * 9)
         || (distinct > FEW_NUMBERS && name.is_identifier() && distinct * 2 > known)
     {
-        Some("nearly each row has a text of its own, like a name or an identifier")
+        Some(NAMES)
     } else if distinct > MANY_TEXTS || (distinct > 20 && distinct * 2 > known) {
         Some("too many different texts to speak of subgroups")
     } else {

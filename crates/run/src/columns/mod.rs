@@ -43,6 +43,8 @@ pub struct Role {
     pub role: &'static str,
     /// Why, where the tool decided.
     pub why: Option<String>,
+    /// Whether its values look as if they told who somebody is.
+    pub tells_who: bool,
 }
 
 /// Whether an action may change a feature.
@@ -451,6 +453,7 @@ impl Deciding<'_> {
             column: guess.name.clone(),
             role,
             why,
+            tells_who: guess.tells_who,
         });
     }
 

@@ -108,6 +108,15 @@ pub struct Data {
     pub cut: BTreeMap<String, Cut>,
 }
 
+impl Data {
+    /// Whether the values of a column are replaced, cut or chosen from before anything else sees them.
+    pub(crate) fn prepares(&self, column: &str) -> bool {
+        self.replace.contains_key(column)
+            || self.keep.contains_key(column)
+            || self.cut.contains_key(column)
+    }
+}
+
 /// Bins of a column of numbers, which are then the column.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
