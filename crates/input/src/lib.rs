@@ -67,7 +67,7 @@ pub use logged::Keeper;
 pub use named::parts;
 #[cfg(feature = "object-store")]
 pub use objects::{Object, Unfetched};
-pub use parts::{Location, Part, PartsTable, Stored, open_parts};
+pub use parts::{Location, Part, PartsTable, Stored, described, open_parts};
 pub use source::Source;
 
 use blank::Blank;
@@ -93,6 +93,8 @@ pub struct Options {
     /// Whether texts may come as dictionaries where the file numbers them,
     /// whatever type they were written with: for readers who number them anyway.
     pub numbered_texts: bool,
+    /// Whether parts of a table may hold a column in different types: for readers who make one of them.
+    pub any_types: bool,
     /// What a CSV file leaves open. The other formats do not look at it.
     pub csv: csv::CsvOptions,
 }
@@ -105,6 +107,7 @@ impl Default for Options {
             blank: Vec::new(),
             batch_rows: DEFAULT_BATCH_ROWS,
             numbered_texts: false,
+            any_types: false,
             csv: csv::CsvOptions::default(),
         }
     }

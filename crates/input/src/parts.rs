@@ -23,7 +23,7 @@ use crate::format::{self, Format};
 #[cfg(feature = "object-store")]
 use crate::objects::Object;
 use crate::source::{Input, Source};
-use crate::{Options, Table, open_possibly_empty};
+use crate::{Options, Table, open_possibly_empty, opened};
 
 /// One file of a table, and what the folders that it lies in say about its rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -166,6 +166,20 @@ pub fn open_parts(parts: Vec<Part>, options: &Options) -> Result<PartsTable, Inp
         next: 0,
         any: false,
     })
+}
+
+/// The columns of a part, and what it says about itself; none if its file is empty. A CSV file says nothing: its
+/// columns would have to be read to be known.
+pub fn described(part: &Part, options: &Options) -> Result<Option<SchemaRef>, InputError> {
+    let (name, mut input) = Input::open(Source::from(&part.location))?;
+    let head = input.head().map_err(|e| InputError::io(&name, e))?;
+    if head.is_empty() {
+        return Ok(None);
+    }
+    if format::detect(&name, &head, options.format)? == Format::Csv {
+        return Ok(Some(Arc::new(Schema::empty())));
+    }
+    Ok(Some(opened(name, &head, input, options)?.schema()))
 }
 
 fn one_format(parts: &[Part], options: &Options) -> Result<Format, InputError> {
@@ -338,7 +352,8 @@ impl PartsTable {
             part: name.clone(),
             difference,
         };
-        let order = order(schema, &now, first).map_err(differs)?;
+        let any_types = self.options.any_types;
+        let order = order(schema, &now, first, any_types).map_err(differs)?;
         let broken = |e| InputError::undecodable(&name, Format::ArrowFile, e);
         let batch = batch.project(&order).map_err(broken)?;
         let mut fields: Vec<Arc<Field>> = batch.schema().fields().to_vec();
@@ -370,13 +385,13 @@ impl Iterator for PartsTable {
 }
 
 /// Where the first part's columns lie in this one; what is different where they do not.
-fn order(first: &Schema, now: &Schema, named: &str) -> Result<Vec<usize>, String> {
+fn order(first: &Schema, now: &Schema, named: &str, any_types: bool) -> Result<Vec<usize>, String> {
     same_names(&columns::names(first), &columns::names(now), named)?;
     let place = |field: &Arc<Field>| {
         let name = field.name();
         let place = now.index_of(name).map_err(|e| e.to_string())?;
         let (is, was) = (now.field(place).data_type(), field.data_type());
-        if plain(is) != plain(was) {
+        if !any_types && plain(is) != plain(was) {
             return Err(format!("its column `{name}` is {is}, and {was} in {named}"));
         }
         Ok(place)

@@ -18,7 +18,7 @@ use crate::failure::Failure;
 use crate::hashes::{self, Begun, hex};
 use crate::in_database;
 use crate::listener::Listener;
-use crate::profiles::{Cuts, Manifest};
+use crate::profiles::{Cuts, Manifest, types};
 use crate::two_passes::{self, Purpose};
 
 /// A table in memory, and where it comes from.
@@ -298,7 +298,10 @@ impl Table {
         let mut reading: Option<(TableReader, Option<Manifest>)> = None;
         let mut notes: Vec<String> = read_once_note(&parts).into_iter().collect();
         let read = |begun: Begun| -> Result<Vec<Part>, Failure> {
-            let mut table = facts_input::open_parts(parts, &options(data)?)?;
+            let mut options = options(data)?;
+            let profiles = types::common(&parts, &options)?;
+            options.any_types = profiles.is_some();
+            let mut table = facts_input::open_parts(parts, &options)?;
             notes.extend(made_text_note(table.made_text()));
             let mut last = None;
             // Each batch with what its part says about itself, where it is the first of the part.
@@ -324,7 +327,10 @@ impl Table {
                     }
                 }
                 if let Some((reader, _)) = &mut reading {
-                    reader.push(&batch)?;
+                    match &profiles {
+                        Some(types) => reader.push(&types::widened(&batch, types)?)?,
+                        None => reader.push(&batch)?,
+                    }
                 }
                 Ok(())
             })?;

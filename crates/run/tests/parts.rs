@@ -2,10 +2,14 @@
 #![allow(clippy::unwrap_used)]
 
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use arrow_array::cast::AsArray;
-use facts_report::Record;
+use arrow_array::{
+    ArrayRef, Float64Array, Int32Array, Int64Array, LargeStringArray, RecordBatch, StringArray,
+};
+use arrow_schema::DataType;
+use facts_report::{Origin, Record};
 use facts_run::profiles::{BinNames, Cuts, Manifest, Profiles};
 use facts_run::{Config, Failure, Listener, Reading, RowOrder, Silent, Table, run};
 
@@ -820,4 +824,88 @@ fn nobody_was_left_out() {
         "{:?}",
         record.notes
     );
+}
+
+/// A database has other types than a file, and one site whole numbers where another has parts of them.
+#[test]
+fn types_of_profiles_are_few_and_can_be_widened() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = Config::parse(
+        "the test",
+        "[protected.sex]\n[features.age]\n[features.job]\n",
+        &[],
+    );
+    let config = config.unwrap();
+    let counted = |name: &str, age: ArrayRef, job: ArrayRef| {
+        let sex: ArrayRef = Arc::new(StringArray::from(vec!["f", "m", "f"]));
+        let batch = RecordBatch::try_from_iter([("sex", sex), ("age", age), ("job", job)]);
+        let origin = Origin {
+            name: name.to_owned(),
+            sha256: None,
+            files: Vec::new(),
+        };
+        let table = Table::of(&[batch.unwrap()], origin).unwrap();
+        let made = Profiles::of(&config, table, &Cuts::None, None, &Silent).unwrap();
+        let types: Vec<DataType> = (made.batch.schema().fields().iter())
+            .map(|field| field.data_type().clone())
+            .collect();
+        (types, written(&made, &folder.path().join(name)))
+    };
+    let texts = |values: [&str; 3]| -> ArrayRef { Arc::new(StringArray::from(values.to_vec())) };
+    let wide: ArrayRef = Arc::new(LargeStringArray::from(vec!["a", "b", "a"]));
+    let short: ArrayRef = Arc::new(Int32Array::from(vec![Some(40), None, Some(50)]));
+    let (types, a) = counted("a.parquet", short, wide);
+    let plain = [
+        DataType::Utf8,
+        DataType::Int64,
+        DataType::Utf8,
+        DataType::UInt64,
+    ];
+    assert_eq!(types, plain);
+    let long: ArrayRef = Arc::new(Int64Array::from(vec![40, 50, 50]));
+    let (_, b) = counted("b.parquet", long, texts(["a", "b", "a"]));
+    let parts: ArrayRef = Arc::new(Float64Array::from(vec![2.5, 40.0, 40.0]));
+    let (_, c) = counted("c.parquet", parts, texts(["a", "b", "a"]));
+    let nothing: ArrayRef = Arc::new(StringArray::from(vec![None::<&str>; 3]));
+    let (types, d) = counted("d.parquet", Arc::clone(&nothing), nothing);
+    assert_eq!(types[1..3], [DataType::Null, DataType::Null]);
+
+    let merged = |paths: &[&PathBuf]| {
+        let paths: Vec<PathBuf> = paths.iter().map(|&path| path.clone()).collect();
+        Table::read_all(&paths, &config.data, RowOrder::Forgotten)
+    };
+    let age = |table: &Table| {
+        let age = table.cells.column("age").unwrap().column();
+        let mut values: Vec<String> = age.values().iter().map(|value| value.label()).collect();
+        values.sort();
+        (age.data_type().clone(), values)
+    };
+    let whole = |values: [&str; 3]| values.map(str::to_owned).to_vec();
+    let table = merged(&[&a, &b]).unwrap();
+    assert_eq!(age(&table), (DataType::Int64, whole(["", "40", "50"])));
+    // Whatever comes first.
+    for paths in [[&a, &b, &c, &d], [&d, &c, &b, &a]] {
+        let table = merged(&paths).unwrap();
+        assert_eq!(table.rows(), 12);
+        let (kind, values) = age(&table);
+        assert_eq!(
+            (kind, values),
+            (
+                DataType::Float64,
+                ["", "2.5", "40.0", "50.0"].map(str::to_owned).to_vec()
+            )
+        );
+    }
+    let (_, e) = counted(
+        "e.parquet",
+        texts(["young", "old", "old"]),
+        texts(["a", "b", "a"]),
+    );
+    let error = merged(&[&a, &e]).map(|_| ()).unwrap_err().to_string();
+    assert!(
+        error
+            .contains("e.parquet is no part of this table: its column `age` is Utf8, and Int64 in"),
+        "{error}"
+    );
+    assert!(error.contains("a.parquet"), "{error}");
 }

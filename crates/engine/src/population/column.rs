@@ -10,9 +10,10 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{ArrowPrimitiveType, Float32Type, Float64Type};
 use arrow_array::{
     Array, ArrayRef, BooleanArray, Float32Array, Float64Array, LargeStringArray, PrimitiveArray,
-    StringArray, StringViewArray, downcast_integer,
+    StringArray, StringViewArray, UInt32Array, downcast_integer,
 };
 use arrow_schema::DataType;
+use arrow_select::take::take;
 
 use crate::error::Error;
 
@@ -391,8 +392,24 @@ impl Column {
             .collect()
     }
 
+    /// The plain type of what the values are; none at all if all are missing.
+    pub(super) fn plain_type(&self) -> DataType {
+        match self.values.iter().find(|value| **value != Value::Null) {
+            None | Some(Value::Null) => DataType::Null,
+            Some(Value::Boolean(_)) => DataType::Boolean,
+            Some(Value::Integer(_)) => DataType::Int64,
+            Some(Value::Float(_)) => DataType::Float64,
+            Some(Value::Text(_)) => DataType::Utf8,
+        }
+    }
+
     /// All distinct values as an Arrow array in the column's own type, by code.
     pub(crate) fn array(&self) -> ArrayRef {
+        self.array_as(&self.data_type)
+    }
+
+    /// The same in another type that can hold them.
+    pub(super) fn array_as(&self, data_type: &DataType) -> ArrayRef {
         // What is not of the column's own type is null: there is nothing else.
         macro_rules! array {
             ($array:ty, $kind:ident, $value:ident => $cell:expr) => {{
@@ -412,16 +429,32 @@ impl Column {
             };
         }
         downcast_integer! {
-            &self.data_type => (integers),
+            data_type => (integers),
             DataType::Boolean => array!(BooleanArray, Boolean, v => *v),
             DataType::Float32 => array!(Float32Array, Float, v => *v as f32),
-            DataType::Float64 => array!(Float64Array, Float, v => *v),
+            DataType::Float64 => {
+                let number = |value: &Value| match value {
+                    Value::Float(number) => Some(*number),
+                    Value::Integer(number) => Some(*number as f64),
+                    _ => None,
+                };
+                Arc::new(self.values.iter().map(number).collect::<Float64Array>())
+            }
             DataType::LargeUtf8 => array!(LargeStringArray, Text, text => text),
             DataType::Utf8View => array!(StringViewArray, Text, text => text),
             DataType::Null => arrow_array::new_null_array(&DataType::Null, self.values.len()),
             _ => array!(StringArray, Text, text => text),
         }
     }
+}
+
+/// An array in one of the plain types of profiles, which must be able to hold its values: whole numbers may become
+/// floating ones.
+pub fn as_type(name: &str, array: &dyn Array, data_type: &DataType) -> Result<ArrayRef, Error> {
+    let (column, codes) = Column::of(name, array)?;
+    let values = column.array_as(data_type);
+    // Every code was handed out by the column whose values these are.
+    Ok(take(&values, &UInt32Array::from(codes), None).expect("codes are in range"))
 }
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ pub(crate) use self::batches::BatchMaker;
 pub use self::batches::Dictionaries;
 pub use self::bins::edges;
 pub(crate) use self::bins::median;
-pub use self::column::{Column, Value};
+pub use self::column::{Column, Value, as_type};
 pub use self::declare::{
     Bins, CostFunction, Declaration, Direction, Distance, Edges, Feature, Kind, Missing, Move,
     Protected, Rules, Step, TransitionRule, View,

@@ -100,6 +100,14 @@ impl EncodedColumn {
         take(&self.column.array(), &codes, None).expect("codes are in range")
     }
 
+    /// The same in the plain type of what they are.
+    fn plain(&self, rows: &[usize]) -> ArrayRef {
+        let codes: UInt32Array = rows.iter().map(|&row| self.codes[row]).collect();
+        let values = self.column.array_as(&self.column.plain_type());
+        // As above.
+        take(&values, &codes, None).expect("codes are in range")
+    }
+
     /// How many rows hold each value, by code.
     pub fn counts(&self) -> Vec<usize> {
         let mut counts = vec![0; self.column.values().len()];
@@ -283,7 +291,8 @@ impl Table {
     }
 
     /// The distinct rows of some columns, in the order of their values, and in a last column how many rows
-    /// of the table each stands for. Nothing is told about the order of the table.
+    /// of the table each stands for. Nothing is told about the order of the table, and of types only what
+    /// values are: 64-bit whole numbers, 64-bit floating numbers, truth values, texts, or nothing at all.
     pub fn profiles(&self, columns: &[&str], count: &str) -> Result<RecordBatch, Error> {
         let places = self.places_by_value(columns)?;
         let profiles = places.iter().max().map_or(0, |&last| last as usize + 1);
@@ -296,7 +305,7 @@ impl Table {
         let firsts: Vec<usize> = firsts.into_iter().flatten().collect();
         let mut arrays = Vec::with_capacity(columns.len() + 1);
         for name in columns {
-            arrays.push((*name, self.column(name)?.array(&firsts)));
+            arrays.push((*name, self.column(name)?.plain(&firsts)));
         }
         arrays.push((count, Arc::new(UInt64Array::from(counts)) as ArrayRef));
         // All arrays have as many values as there are distinct rows.

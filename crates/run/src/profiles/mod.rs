@@ -4,6 +4,7 @@
 mod bins;
 mod kept;
 mod manifest;
+pub(crate) mod types;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
