@@ -41,7 +41,7 @@ pub use self::numbers::Numbers;
 pub use self::placed::PlacedBins;
 pub use self::reading::RowProfiles;
 pub use self::resample::draw;
-pub use self::shared::Shared;
+pub use self::shared::{Shared, shared_numbers};
 pub use self::table::{EncodedColumn, Table};
 pub use self::table_reader::{Counting, Sampled, TableReader};
 use crate::rows::Rows;

@@ -53,22 +53,20 @@ impl Table {
             };
             let column = encoded.column();
             let counts = encoded.counts();
-            let mut numbers: Vec<(f64, u32, u64)> = (0..)
+            let mut codes: Vec<(u32, f64)> = (0..)
                 .zip(column.values())
                 .filter(|(_, value)| matches!(value, Value::Integer(_) | Value::Float(_)))
-                .filter_map(|(code, value)| {
-                    let number = value.number().filter(|number| number.is_finite())?;
-                    Some((number, code, counts[code as usize] as u64))
-                })
+                .filter_map(|(code, value)| Some((code, value.number()?)))
+                .filter(|&(code, number)| number.is_finite() && counts[code as usize] > 0)
                 .collect();
-            numbers.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-            let numbers: Vec<_> = numbers.into_iter().filter(|(.., rows)| *rows > 0).collect();
+            codes.sort_unstable_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
+            let counted = codes
+                .iter()
+                .map(|&(code, number)| (number, counts[code as usize] as u64));
+            let counted: Vec<(f64, u64)> = counted.collect();
             let mut becomes: Vec<Option<f64>> = vec![None; column.values().len()];
-            for run in runs(&numbers, k) {
-                let number = one_for(run, k);
-                for &(_, code, _) in run {
-                    becomes[code as usize] = Some(number);
-                }
+            for (&(code, _), number) in codes.iter().zip(shared_numbers(&counted, k)) {
+                becomes[code as usize] = Some(number);
             }
             shared.renumber(place, |code, value| match (becomes[code], value) {
                 (Some(number), Value::Integer(_)) => Value::Integer(number.round() as i64),
@@ -80,11 +78,18 @@ impl Table {
     }
 }
 
-/// Numbers in order, with code and rows of each, in runs that at least k rows hold, as short as can be.
-fn runs(numbers: &[(f64, u32, u64)], k: u64) -> Vec<&[(f64, u32, u64)]> {
+/// Numbers, given ascending with how many rows hold each, as [`Table::with_shared_numbers`] has them: one for each.
+pub fn shared_numbers(counted: &[(f64, u64)], k: u64) -> Vec<f64> {
+    let runs = runs(counted, k).into_iter();
+    runs.flat_map(|run| std::iter::repeat_n(one_for(run, k), run.len()))
+        .collect()
+}
+
+/// Numbers in order, with the rows of each, in runs that at least k rows hold, as short as can be.
+fn runs(numbers: &[(f64, u64)], k: u64) -> Vec<&[(f64, u64)]> {
     let mut ends = Vec::new();
     let mut rows = 0;
-    for (place, &(_, _, more)) in numbers.iter().enumerate() {
+    for (place, &(_, more)) in numbers.iter().enumerate() {
         rows += more;
         if rows >= k {
             ends.push(place + 1);
@@ -100,16 +105,13 @@ fn runs(numbers: &[(f64, u32, u64)], k: u64) -> Vec<&[(f64, u32, u64)]> {
 }
 
 /// The number that stands for a run: one that enough rows hold, else the mean to three digits.
-fn one_for(run: &[(f64, u32, u64)], k: u64) -> f64 {
-    if let Some(&(number, ..)) = run.iter().find(|(.., rows)| *rows >= k) {
+fn one_for(run: &[(f64, u64)], k: u64) -> f64 {
+    if let Some(&(number, _)) = run.iter().find(|(_, rows)| *rows >= k) {
         return number;
     }
-    let all: u64 = run.iter().map(|(.., rows)| rows).sum();
+    let all: u64 = run.iter().map(|(_, rows)| rows).sum();
     let share = |rows: u64| rows as f64 / all as f64;
-    let mean: f64 = run
-        .iter()
-        .map(|&(number, _, rows)| number * share(rows))
-        .sum();
+    let mean: f64 = run.iter().map(|&(number, rows)| number * share(rows)).sum();
     if mean == 0.0 {
         return mean;
     }
