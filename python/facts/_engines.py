@@ -7,8 +7,10 @@ counts how often each distinct row comes; what it gives is all that an audit nee
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
+
+import numpy as np
 
 from facts.errors import DataError, UsageError
 
@@ -120,28 +122,114 @@ _RANKS = 64
 
 
 def _at_ranks(X: Any, column: str, ranks: Sequence[int]) -> list[tuple[float, bool, int]]:
+    held = _held(X, column)
     if _is_ibis(X):
         import ibis
 
-        numbers = X.select(number=_number(X, column), minus=_is_minus_zero(X, column))
-        numbers = numbers.filter(numbers.number.notnull())
-        held = numbers.group_by(["number", "minus"]).aggregate(held=ibis._.count())
         so_far = ibis.cumulative_window(order_by=[held.number, held.minus.desc()])
         summed = held.mutate(up_to=held.held.sum().over(so_far).cast("int64"))
         found = summed.filter(_any([_holds(summed.up_to, summed.held, rank) for rank in ranks]))
         table = found.select("number", "minus", "up_to").to_pyarrow()
     else:
-        from pyspark.sql import Window
-        from pyspark.sql import functions as F
-
-        numbers = X.select(_number(X, column).alias("number"), _is_minus_zero(X, column).alias("minus"))
-        held = numbers.where("number IS NOT NULL").groupBy("number", "minus").agg(F.count(F.lit(1)).alias("held"))
-        so_far = Window.orderBy("number", F.col("minus").desc())
-        so_far = so_far.rowsBetween(Window.unboundedPreceding, Window.currentRow)
-        summed = held.withColumn("up_to", F.sum("held").over(so_far))
-        found = summed.where(_any([_holds(F.col("up_to"), F.col("held"), rank) for rank in ranks]))
-        table = found.select("number", "minus", "up_to").toArrow()
+        table = _at_ranks_in_spark(held, ranks)
     return [(row["number"], row["minus"], row["up_to"]) for row in table.to_pylist()]
+
+
+def _at_ranks_in_spark(held: Any, ranks: Sequence[int]) -> Any:
+    """The same on Spark: each part of the numbers is sorted by a task of its own, and begins where the one below ends."""
+    from pyspark.sql import Window
+    from pyspark.sql import functions as F
+
+    held = held.persist()
+    try:
+        held_in_parts = held.withColumn("part", _part(_bounds(held, _PARTS)))
+        below = F.lit(0)
+        for part, rows in held_in_parts.groupBy("part").agg(F.sum("held")).collect():
+            below += F.when(F.col("part") > part, F.lit(rows)).otherwise(0)
+        so_far = Window.partitionBy("part").orderBy("number", F.col("minus").desc())
+        so_far = so_far.rowsBetween(Window.unboundedPreceding, Window.currentRow)
+        summed = held_in_parts.withColumn("up_to", F.sum("held").over(so_far) + below)
+        found = summed.where(_any([_holds(F.col("up_to"), F.col("held"), rank) for rank in ranks]))
+        return found.select("number", "minus", "up_to").toArrow()
+    finally:
+        held.unpersist()
+
+
+#: Into so many parts the numbers of a column are divided, to be sorted by as many tasks of Spark.
+_PARTS = 32
+
+
+def _bounds(held: Any, parts: int) -> list[float]:
+    """About where numbers are divided into parts of one size. Any numbers would do."""
+    shares = [part / parts for part in range(1, parts)]
+    return sorted(set(held.approxQuantile("number", shares, 0.01))) if shares else []
+
+
+def _part(bounds: Sequence[float]) -> Any:
+    """The part that a number is in, from 0."""
+    from pyspark.sql import functions as F
+
+    part = F.lit(0)
+    for bound in bounds:
+        part += F.when(F.col("number") > bound, 1).otherwise(0)
+    return part
+
+
+def numbers(X: Any, column: str) -> Iterator[tuple[Any, Any]]:
+    """The distinct numbers of a column, ascending, and how many rows hold each: numpy arrays, part by part."""
+    held = _held(X, column)
+    if _is_ibis(X):
+        yield from map(_ascending, _pages(held))
+        return
+    from pyspark.sql import functions as F
+
+    held = held.persist()
+    try:
+        bounds = _bounds(held, 1 + held.count() // _AT_A_TIME)
+        for part in range(len(bounds) + 1):
+            yield _ascending(held.where(_part(bounds) == F.lit(part)).toArrow())
+    finally:
+        held.unpersist()
+
+
+#: About so many numbers are fetched at a time.
+_AT_A_TIME = 4_000_000
+
+
+def _pages(held: Any) -> Iterator[Any]:
+    """The numbers of an Ibis table, ascending, in parts: what an engine gives is fetched whole."""
+    import pyarrow.compute as pc
+
+    while True:
+        page = held.order_by("number").limit(_AT_A_TIME).to_pyarrow()
+        if page.num_rows < _AT_A_TIME:
+            yield page
+            return
+        last = page.column("number")[-1]
+        # There are two zeros, of which the other may be yet to come.
+        yield page.filter(pc.not_equal(page.column("number"), last))
+        held = held.filter(held.number >= last.as_py())
+
+
+def _ascending(held: Any) -> tuple[Any, Any]:
+    number, minus, rows = (held.column(name).to_numpy(zero_copy_only=False) for name in ("number", "minus", "held"))
+    number = np.where(minus, -0.0, number + 0.0)
+    order = np.lexsort((~minus.astype(bool), number))
+    return number[order], rows[order].astype(np.uint64)
+
+
+def _held(X: Any, column: str) -> Any:
+    """The distinct numbers of a column with how many rows hold each, as a table of the engine."""
+    if _is_ibis(X):
+        import ibis
+
+        numbers = X.select(number=_number(X, column), minus=_is_minus_zero(X, column))
+        numbers = numbers.filter(numbers.number.notnull())
+        return numbers.group_by(["number", "minus"]).aggregate(held=ibis._.count())
+    from pyspark.sql import functions as F
+
+    numbers = X.select(_number(X, column).alias("number"), _is_minus_zero(X, column).alias("minus"))
+    return numbers.where("number IS NOT NULL").groupBy("number", "minus").agg(F.count(F.lit(1)).alias("held"))
 
 
 def _holds(up_to: Any, held: Any, rank: int) -> Any:
@@ -217,6 +305,15 @@ def _is_number(X: Any, column: str) -> bool:
     from pyspark.sql.types import NumericType
 
     return isinstance(X.schema[column].dataType, NumericType)
+
+
+def is_whole(X: Any, column: str) -> bool:
+    """Whether a column holds integers by type."""
+    if _is_ibis(X):
+        return bool(X[column].type().is_integer())
+    from pyspark.sql.types import IntegralType
+
+    return isinstance(X.schema[column].dataType, IntegralType)
 
 
 def _is_float(X: Any, column: str) -> bool:

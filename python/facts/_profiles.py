@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from facts import _engines, _facts
 from facts.errors import UsageError
 
@@ -35,7 +37,8 @@ def profiles(
         weight: The column that says how many people a row stands for.
         bins: Columns of numbers to cut: into so many bins by quantiles, or at these numbers. Each
             bin ends at a cut and holds it. The model then sees the names of bins.
-        suppress_below: Leave out profiles of fewer rows than this.
+        suppress_below: Leave out profiles of fewer rows than this. Bins by quantiles then end at numbers
+            that at least so many rows share, or at rounded ones.
 
     Raises:
         UsageError: What was asked for cannot be done.
@@ -56,7 +59,7 @@ def profiles(
             raise UsageError(f"there is no column `{name}`; the table has: {', '.join(names)}")
     said = {column: _said(column, how) for column, how in (bins or {}).items()}
     held = _engines.how_many(X, list(said))
-    cuts = {column: _cuts(X, column, how, held[column]) for column, how in said.items()}
+    cuts = {column: _cuts(X, column, how, held[column], suppress_below) for column, how in said.items()}
     X = _engines.cut(X, {column: (at, _facts.bin_names(at)) for column, at in cuts.items()})
     rows, count = _engines.grouped(X)
     table = _facts.Table.from_arrow(rows, _engines.name(X), count)
@@ -88,9 +91,13 @@ def _said(column: str, how: int | Sequence[float]) -> int | list[float]:
     return cuts
 
 
-def _cuts(X: Any, column: str, how: int | list[float], rows: int) -> list[float]:
+def _cuts(X: Any, column: str, how: int | list[float], rows: int, suppress_below: int | None) -> list[float]:
     if not isinstance(how, int):
         return how
+    if suppress_below is not None and rows:
+        # A quantile is a number that somebody holds: it is taken among numbers that so many share.
+        held, rows_of = (np.concatenate(parts) for parts in zip(*_engines.numbers(X, column), strict=True))
+        return _facts.quantile_cuts(column, held, rows_of, how, suppress_below, _engines.is_whole(X, column))
     # A quantile lies at a row, or between it and the next.
     ranks: set[int] = set()
     for edge in range(how + 1 if rows else 0):

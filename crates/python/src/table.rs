@@ -9,9 +9,10 @@ use arrow_array::types::{
 };
 use arrow_array::{ArrayRef, BooleanArray, PrimitiveArray, RecordBatch, RecordBatchOptions};
 use arrow_schema::{Field, Schema};
+use facts_engine::population;
 use facts_report::Origin;
 use facts_run::profiles::{BinNames, KEY, Kept, Profiles};
-use numpy::{Element, PyReadonlyArray1, PyUntypedArrayMethods};
+use numpy::{Element, PyArrayLike1, PyReadonlyArray1, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3_arrow::PyTable;
 
@@ -196,16 +197,28 @@ pub(crate) fn bin_names(cuts: Vec<f64>) -> Vec<String> {
 }
 
 /// Where numbers, given ascending with how many people hold each, are cut into so many bins by quantiles.
+/// With `shared_by`, no cut is a number of fewer people than that; `whole` says that the numbers are integers.
 #[pyfunction]
+#[pyo3(signature = (column, numbers, people, bins, shared_by=None, whole=false))]
 pub(crate) fn quantile_cuts(
     py: Python<'_>,
     column: &str,
-    numbers: Vec<f64>,
-    people: Vec<u64>,
+    numbers: PyArrayLike1<'_, f64>,
+    people: PyArrayLike1<'_, u64>,
     bins: usize,
+    shared_by: Option<u64>,
+    whole: bool,
 ) -> PyResult<Vec<f64>> {
-    let people: Vec<(f64, u64)> = numbers.into_iter().zip(people).collect();
-    BinNames::by_quantiles(column, &people, bins)
+    let (numbers, people) = (numbers.as_array(), people.as_array());
+    let counted = numbers.iter().copied().zip(people.iter().copied());
+    let mut counted: Vec<(f64, u64)> = counted.collect();
+    if let Some(k) = shared_by {
+        let shared = population::shared_numbers(&counted, k);
+        for ((number, _), shared) in counted.iter_mut().zip(shared) {
+            *number = if whole { shared.round() } else { shared };
+        }
+    }
+    BinNames::by_quantiles(column, &counted, bins)
         .map(|bins| bins.cuts)
         .map_err(|error| failure::raise(py, &error))
 }

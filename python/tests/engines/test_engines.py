@@ -295,6 +295,45 @@ def test_small_profiles_are_left_out(engine: str, parquet: Path, request: pytest
     assert manifest["suppressed"]["rows"] + manifest["rows"] == 4200
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_edges_of_suppressed_profiles_are_numbers_of_nobody(
+    engine: str, tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draw = np.random.default_rng(3)
+    # So many that the edges of fifths are at rows, and not between them.
+    rows = 601
+    columns = {
+        "pay": np.round(draw.lognormal(10, 1, rows), 2),
+        "points": draw.choice(10**6, rows, replace=False),
+        "debt": -np.round(draw.lognormal(3, 2, rows), 4),
+        "years": draw.integers(0, 9, rows),
+        "zeros": draw.choice([-0.0, 0.0], rows),
+    }
+    table = pa.table({"sex": np.array(["Female", "Male"])[np.arange(rows) % 2], **columns})
+    there = tables(engine, written(table, tmp_path), request)
+
+    def cuts(suppress_below: int | None) -> dict[str, list[float]]:
+        made = {
+            name: facts.profiles(there.select("sex", name), "sex", bins={name: 5}, suppress_below=suppress_below)
+            for name in columns
+        }
+        manifests = {name: json.loads(profiles.schema.metadata[b"facts.profiles"]) for name, profiles in made.items()}
+        return {name: manifest["columns"][1]["bins"]["cuts"] for name, manifest in manifests.items()}
+
+    exact, shared = cuts(None), cuts(10)
+    # However many are fetched at a time.
+    monkeypatch.setattr("facts._engines._AT_A_TIME", 100)
+    assert cuts(10) == shared
+    for name in ("pay", "points", "debt"):
+        held = set(columns[name].tolist())
+        assert len(shared[name]) == 4 and set(exact[name]) <= held and not held & set(shared[name]), name
+        # Rounded, and close to what they would be.
+        assert shared[name] == [float(f"{cut:.2e}") for cut in shared[name]]
+        assert np.allclose(shared[name], exact[name], rtol=0.1)
+    # Numbers that enough people share are nobody's own.
+    assert shared["years"] == exact["years"]
+
+
 def test_profiles_of_a_table_in_memory(people: pd.DataFrame, parquet: Path, request: pytest.FixtureRequest) -> None:
     there = facts.profiles(tables("duckdb", parquet, request), "sex", bins={"years": 3})
     assert facts.profiles(people, "sex", bins={"years": 3}) == there
