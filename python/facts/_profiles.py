@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ def profiles(
     label: str | None = None,
     weight: str | None = None,
     bins: Mapping[str, int | Sequence[float]] | None = None,
+    bins_from: str | os.PathLike[str] | None = None,
     suppress_below: int | None = None,
 ) -> pa.Table:
     """Counts the distinct rows of a table where it lies.
@@ -37,6 +39,8 @@ def profiles(
         weight: The column that says how many people a row stands for.
         bins: Columns of numbers to cut: into so many bins by quantiles, or at these numbers. Each
             bin ends at a cut and holds it. The model then sees the names of bins.
+        bins_from: A file of profiles: columns that were cut for it are cut where they were, so that the two can be
+            merged.
         suppress_below: Leave out profiles of fewer rows than this. Bins by quantiles then end at numbers
             that at least so many rows share, or at rounded ones.
 
@@ -57,13 +61,11 @@ def profiles(
     for name in (*roles, *(bins or {})):
         if name not in names:
             raise UsageError(f"there is no column `{name}`; the table has: {', '.join(names)}")
-    said = {column: _said(column, how) for column, how in (bins or {}).items()}
-    held = _engines.how_many(X, list(said))
-    cuts = {column: _cuts(X, column, how, held[column], suppress_below) for column, how in said.items()}
-    X = _engines.cut(X, {column: (at, _facts.bin_names(at)) for column, at in cuts.items()})
+    cut = _bins(X, bins, bins_from, suppress_below)
+    X = _engines.cut(X, cut)
     rows, count = _engines.grouped(X)
     table = _facts.Table.from_arrow(rows, _engines.name(X), count)
-    kept = [(name, roles.get(name, "feature"), cuts.get(name)) for name in names]
+    kept = [(name, roles.get(name, "feature"), cut.get(name)) for name in names]
     made, key, manifest = table.profiles(kept, suppress_below)
     return pa.table(made).replace_schema_metadata({key: manifest})
 
@@ -77,6 +79,31 @@ def _in_memory(X: Any) -> Any:
             "profiles of a table in memory need ibis-framework[duckdb]; install it, or use the command"
         ) from error
     return ibis.memtable(X)
+
+
+#: The bins of each column that is cut: the cuts between them, and their names.
+_Bins = dict[str, tuple[Sequence[float], Sequence[str]]]
+
+
+def _bins(
+    X: Any,
+    bins: Mapping[str, int | Sequence[float]] | None,
+    bins_from: str | os.PathLike[str] | None,
+    suppress_below: int | None,
+) -> _Bins:
+    """The bins that were asked for, placed over the table's numbers or taken from other profiles."""
+    if bins_from is not None:
+        if bins is not None:
+            raise UsageError("bins and bins_from both say where to cut; give one of them")
+        known = _facts.bins_of(os.fspath(bins_from))
+        taken: _Bins = {name: known[name] for name in _engines.names(X) if name in known}
+        # What holds anything but finite numbers is refused.
+        _engines.how_many(X, list(taken))
+        return taken
+    said = {column: _said(column, how) for column, how in (bins or {}).items()}
+    held = _engines.how_many(X, list(said))
+    cuts = {column: _cuts(X, column, how, held[column], suppress_below) for column, how in said.items()}
+    return {column: (at, _facts.bin_names(at)) for column, at in cuts.items()}
 
 
 def _said(column: str, how: int | Sequence[float]) -> int | list[float]:

@@ -37,6 +37,7 @@ fn _facts(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(audit::write, module)?)?;
     module.add_function(wrap_pyfunction!(audit::series, module)?)?;
     module.add_function(wrap_pyfunction!(table::bin_names, module)?)?;
+    module.add_function(wrap_pyfunction!(table::bins_of, module)?)?;
     module.add_function(wrap_pyfunction!(table::quantile_cuts, module)?)?;
     Ok(())
 }

@@ -1,5 +1,7 @@
 //! Tables from Python.
 
+use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use arrow_array::builder::StringDictionaryBuilder;
@@ -11,7 +13,7 @@ use arrow_array::{ArrayRef, BooleanArray, PrimitiveArray, RecordBatch, RecordBat
 use arrow_schema::{Field, Schema};
 use facts_engine::population;
 use facts_report::Origin;
-use facts_run::profiles::{BinNames, KEY, Kept, Profiles};
+use facts_run::profiles::{BinNames, KEY, Kept, Manifest, Profiles};
 use numpy::{Element, PyArrayLike1, PyReadonlyArray1, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3_arrow::PyTable;
@@ -58,16 +60,16 @@ impl Table {
     }
 
     /// The profiles of a table: its distinct rows with their counts, and what they say about themselves.
-    /// Each column has a name, a role and, where it holds the names of bins, the cuts between them.
+    /// Each column has a name, a role and, where it holds the names of bins, the cuts between them and these names.
     #[pyo3(signature = (columns, suppress_below=None))]
     fn profiles(
         &self,
         py: Python<'_>,
-        columns: Vec<(String, String, Option<Vec<f64>>)>,
+        columns: Vec<(String, String, Option<(Vec<f64>, Vec<String>)>)>,
         suppress_below: Option<u64>,
     ) -> PyResult<(Batch, String, String)> {
-        let columns = columns.into_iter().map(|(name, role, cuts)| Kept {
-            bins: cuts.map(BinNames::new),
+        let columns = columns.into_iter().map(|(name, role, bins)| Kept {
+            bins: bins.map(|(cuts, labels)| BinNames { cuts, labels }),
             ..Kept::new(name, role)
         });
         let made = Profiles::counted(self.inner.clone(), columns.collect(), suppress_below);
@@ -194,6 +196,22 @@ fn is_missing(missing: Option<&[bool]>, row: usize) -> bool {
 #[pyfunction]
 pub(crate) fn bin_names(cuts: Vec<f64>) -> Vec<String> {
     BinNames::new(cuts).labels
+}
+
+/// The bins that profiles in a file were cut into, by column: the cuts between them, and their names.
+#[pyfunction]
+pub(crate) fn bins_of(
+    py: Python<'_>,
+    path: PathBuf,
+) -> PyResult<HashMap<String, (Vec<f64>, Vec<String>)>> {
+    let manifest = py.detach(|| Manifest::of_file(&path));
+    let manifest = manifest.map_err(failure::of(py))?;
+    let columns = manifest.columns.into_iter();
+    let cut = columns.filter_map(|column| {
+        let bins = column.bins?;
+        Some((column.name, (bins.cuts, bins.labels)))
+    });
+    Ok(cut.collect())
 }
 
 /// Where numbers, given ascending with how many people hold each, are cut into so many bins by quantiles.

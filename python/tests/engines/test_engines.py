@@ -334,6 +334,19 @@ def test_edges_of_suppressed_profiles_are_numbers_of_nobody(
     assert shared["years"] == exact["years"]
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_profiles_are_cut_as_others_were(
+    engine: str, parquet: Path, people: pd.DataFrame, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    here = tmp_path / "here.parquet"
+    pq.write_table(facts.profiles(people.iloc[:500], "sex", bins={"years": 3}), here)
+    there = facts.profiles(tables(engine, parquet, request), "sex", bins_from=here)
+    manifests = [json.loads(made.schema.metadata[b"facts.profiles"]) for made in (pq.read_table(here), there)]
+    own, other = (manifest["columns"] for manifest in manifests)
+    assert own == other and any(column.get("bins") for column in own)
+    assert manifests[1]["rows"] == len(people)
+
+
 def test_profiles_of_a_table_in_memory(people: pd.DataFrame, parquet: Path, request: pytest.FixtureRequest) -> None:
     there = facts.profiles(tables("duckdb", parquet, request), "sex", bins={"years": 3})
     assert facts.profiles(people, "sex", bins={"years": 3}) == there
@@ -346,6 +359,10 @@ def test_what_cannot_be_done_is_said(parquet: Path, request: pytest.FixtureReque
         facts.profiles(table, "gender")
     with pytest.raises(facts.UsageError, match="give numbers that ascend"):
         facts.profiles(table, "sex", bins={"years": [6, 3]})
+    with pytest.raises(facts.UsageError, match="give one of them"):
+        facts.profiles(table, "sex", bins={"years": 3}, bins_from="other.parquet")
+    with pytest.raises(facts.UsageError, match="this is no file of profiles"):
+        facts.profiles(table, "sex", bins_from=next(parquet.glob("*.parquet")))
     with pytest.raises(facts.DataError, match="`job` holds no numbers"):
         facts.profiles(table, "sex", bins={"job": 3})
     with pytest.raises(facts.UsageError, match="must name one of its columns"):
