@@ -6,12 +6,14 @@ import os
 import pwd
 import shutil
 import socket
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import ibis
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -130,6 +132,58 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     yield port
     # Whether it ends at once is not what is tested.
     subprocess.run([*control, "-m", "immediate", "stop"], **{**started, "check": False})
+
+
+@pytest.fixture(scope="session")
+def databases(people: pd.DataFrame, parquet: Path, tmp_path_factory: pytest.TempPathFactory, postgres: int) -> Any:
+    """The applicants in three databases: a query of each, and the database."""
+    folder = tmp_path_factory.mktemp("databases")
+    with sqlite3.connect(folder / "people.db") as lite:
+        people.to_sql("people", lite, index=False)
+    there = ibis.postgres.connect(host="127.0.0.1", port=postgres, user="facts", database="postgres")
+    there.create_table("applicants", pq.read_table(parquet))
+    return {
+        "sqlite": ("sql:people", f"sqlite:{folder / 'people.db'}"),
+        "duckdb": (f"sql:FROM '{parquet}/*.parquet'", "duckdb:"),
+        "postgres": ("sql:SELECT * FROM applicants;", f"postgresql://facts@127.0.0.1:{postgres}/postgres"),
+    }
+
+
+@pytest.fixture(scope="session")
+def settings(tmp_path_factory: pytest.TempPathFactory) -> list[object]:
+    """How the applicants are audited: as in examples/hiring, without the label."""
+    text = (HIRING / "facts.toml").read_text()
+    before, label = text.split("[label]")
+    text = before + "[" + label.split("[", 1)[1]
+    path = tmp_path_factory.mktemp("settings") / "facts.toml"
+    path.write_text(text.replace('"linear:model.json"', f'"linear:{HIRING / "model.json"}"'))
+    return ["--config", path, "--set", "evidence.shuffles=39", "--set", "evidence.resamples=20"]
+
+
+@pytest.fixture(scope="session")
+def incomes(tmp_path_factory: pytest.TempPathFactory, postgres: int) -> dict[str, str]:
+    """Many people with an income of their own each; the model does not read it."""
+    folder, chance = tmp_path_factory.mktemp("incomes"), np.random.default_rng(5)
+    rows = 120_000
+    once = pd.read_csv(HIRING / "people.csv").drop(columns="kept")
+    people = once.iloc[chance.integers(0, len(once), rows)].reset_index(drop=True)
+    income = np.round(chance.lognormal(10, 1, rows), 2)
+    income[chance.integers(0, rows, 500)] = -9
+    income[chance.integers(0, rows, 500)] = np.nan
+    people["income"] = income
+    path = folder / "rows" / "people.parquet"
+    path.parent.mkdir()
+    people.to_parquet(path, index=False)
+    with sqlite3.connect(folder / "people.db") as lite:
+        people.to_sql("people", lite, index=False)
+    there = ibis.postgres.connect(host="127.0.0.1", port=postgres, user="facts", database="postgres")
+    there.create_table("incomes", pq.read_table(path))
+    return {
+        str(path): "",
+        f"sql:'{path}'": "duckdb:",
+        "sql:people": f"sqlite:{folder / 'people.db'}",
+        "sql:incomes": f"postgresql://facts@127.0.0.1:{postgres}/postgres",
+    }
 
 
 def _postgres() -> Path:

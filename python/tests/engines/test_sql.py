@@ -12,8 +12,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import ibis
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -23,7 +21,6 @@ ROOT = Path(__file__).resolve().parents[3]
 HIRING = ROOT / "examples" / "hiring"
 COMMAND = Path(os.environ.get("FACTS_COMMAND", ROOT / "target" / "debug" / "facts"))
 DUCKDB = Path(__file__).parent / "node_modules/@duckdb"
-LITTLE = ["--set", "evidence.shuffles=39", "--set", "evidence.resamples=20"]
 
 
 def run(*arguments: object, folder: Path = HIRING, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -47,33 +44,7 @@ def audited(*arguments: object, **more: Any) -> str:
     return json.dumps(record)
 
 
-@pytest.fixture(scope="session")
-def databases(people: pd.DataFrame, parquet: Path, tmp_path_factory: pytest.TempPathFactory, postgres: int) -> Any:
-    """The applicants in four databases: a query of each, and the database."""
-    folder = tmp_path_factory.mktemp("databases")
-    with sqlite3.connect(folder / "people.db") as lite:
-        people.to_sql("people", lite, index=False)
-    there = ibis.postgres.connect(host="127.0.0.1", port=postgres, user="facts", database="postgres")
-    there.create_table("applicants", pq.read_table(parquet))
-    return {
-        "sqlite": ("sql:people", f"sqlite:{folder / 'people.db'}"),
-        "duckdb": (f"sql:FROM '{parquet}/*.parquet'", "duckdb:"),
-        "postgres": ("sql:SELECT * FROM applicants;", f"postgresql://facts@127.0.0.1:{postgres}/postgres"),
-    }
-
-
 NAMES = ["sqlite", "duckdb", "postgres"]
-
-
-@pytest.fixture(scope="session")
-def settings(tmp_path_factory: pytest.TempPathFactory) -> list[object]:
-    """How the applicants are audited: as in examples/hiring, without the label."""
-    text = (HIRING / "facts.toml").read_text()
-    before, label = text.split("[label]")
-    text = before + "[" + label.split("[", 1)[1]
-    path = tmp_path_factory.mktemp("settings") / "facts.toml"
-    path.write_text(text.replace('"linear:model.json"', f'"linear:{HIRING / "model.json"}"'))
-    return ["--config", path, *LITTLE]
 
 
 @pytest.fixture(scope="session")
@@ -109,7 +80,7 @@ def test_a_database_is_named_in_a_configuration(databases: Any, settings: Any, t
     query, database = databases["postgres"]
     text = settings[1].read_text().replace('"people.csv"', f'"{query}"\ndatabase = "env:PEOPLE"')
     (tmp_path / "facts.toml").write_text(text)
-    written = ["--config", tmp_path / "facts.toml", *LITTLE]
+    written = ["--config", tmp_path / "facts.toml", *settings[2:]]
     there = audited(*written, "--out", tmp_path / "there", PEOPLE=database)
     assert there == audited(table, *settings, "--out", tmp_path / "here")
     unset = run("audit", *written)
@@ -125,31 +96,6 @@ def test_profiles_are_the_same_from_a_database(
         done = run("profiles", *where, *settings[:2], "-o", tmp_path / f"{out}.parquet")
         assert done.returncode == 0, done.stderr
     assert (tmp_path / "there.parquet").read_bytes() == (tmp_path / "here.parquet").read_bytes()
-
-
-@pytest.fixture(scope="session")
-def incomes(tmp_path_factory: pytest.TempPathFactory, postgres: int) -> dict[str, str]:
-    """Many people with an income of their own each; the model does not read it."""
-    folder, chance = tmp_path_factory.mktemp("incomes"), np.random.default_rng(5)
-    rows = 120_000
-    once = pd.read_csv(HIRING / "people.csv").drop(columns="kept")
-    people = once.iloc[chance.integers(0, len(once), rows)].reset_index(drop=True)
-    income = np.round(chance.lognormal(10, 1, rows), 2)
-    income[chance.integers(0, rows, 500)] = -9
-    income[chance.integers(0, rows, 500)] = np.nan
-    people["income"] = income
-    path = folder / "people.parquet"
-    people.to_parquet(path, index=False)
-    with sqlite3.connect(folder / "people.db") as lite:
-        people.to_sql("people", lite, index=False)
-    there = ibis.postgres.connect(host="127.0.0.1", port=postgres, user="facts", database="postgres")
-    there.create_table("incomes", pq.read_table(path))
-    return {
-        str(path): "",
-        f"sql:'{path}'": "duckdb:",
-        "sql:people": f"sqlite:{folder / 'people.db'}",
-        "sql:incomes": f"postgresql://facts@127.0.0.1:{postgres}/postgres",
-    }
 
 
 CUT = {
