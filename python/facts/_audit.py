@@ -279,7 +279,7 @@ def _asked(model: Any, X: Any, protected: Any, options: Mapping[str, Any], among
     if isinstance(X, _frames.Frame) or _engines.is_table(X):
         if _frames.is_column(protected):
             raise UsageError("X lies in an engine: protected must name one of its columns")
-        frame = X if isinstance(X, _frames.Frame) else _frames.counted(X, _left(among, X, protected, options))
+        frame = X if isinstance(X, _frames.Frame) else _fetched(among, X, protected, options)
     else:
         X = _frames.native(X)
         if _frames.is_column(protected):
@@ -386,6 +386,26 @@ def _configured(
     if model is None and "spec" not in made.config.get("model", {}):
         raise UsageError("no model is given, and the configuration names none")
     return made
+
+
+def _fetched(models: Sequence[Any], X: Any, protected: Any, options: Mapping[str, Any]) -> _frames.Frame:
+    """The distinct rows of a table in an engine, as the audits of these models need them."""
+    frame, said, model = _frames.header(X), _said(options), models[0]
+    made = _configured(model, frame, protected, said, _read(models, said))
+    there = _frames.There(X, _left(models, X, protected, options))
+    read = _facts.Table.grouped(
+        there,
+        _engines.name(X),
+        json.dumps(made.config),
+        json.dumps(made.overrides),
+        made.folder,
+        model if isinstance(model, str) else None,
+        _reads(model, said),
+        len(models) == 1,
+    )
+    assert there.frame is not None, "rows were asked for"
+    there.frame.read = read
+    return there.frame
 
 
 def _left(models: Sequence[Any], X: Any, protected: Any, options: Mapping[str, Any]) -> set[str]:

@@ -33,10 +33,12 @@ def names(X: Any) -> list[str]:
     return [str(column) for column in X.columns]
 
 
-def grouped(X: Any, left: Collection[str] = ()) -> tuple[Any, str]:
-    """The distinct rows as a pyarrow Table, and the name of its last column, which counts them.
+def grouped(X: Any, left: Collection[str] = (), most: int | None = None) -> tuple[Any, str, str | None]:
+    """The distinct rows as a pyarrow Table, the name of its last column, which counts them, and what to say if
+    they are too many to be fetched.
 
-    The columns that are ``left`` stay where they are, and keep no rows apart.
+    The columns that are ``left`` stay where they are, and keep no rows apart. Whoever could not use more than ``most``
+    rows gets one more than that, at most.
     """
     columns = [name for name in names(X) if name not in left]
     if not columns:
@@ -47,28 +49,31 @@ def grouped(X: Any, left: Collection[str] = ()) -> tuple[Any, str]:
     for name in columns:
         if _is_float(X, name):
             keys[name] = free("is_below_zero", [*columns, count, *keys.values()])
+    limit = MOST if most is None else min(most, MOST)
     if _is_ibis(X):
         import ibis
 
         wanted = X.select(*columns, **{key: _is_minus_zero(X, name) for name, key in keys.items()})
         query = wanted.group_by([*columns, *keys.values()]).aggregate(**{count: ibis._.count()})
-        found = query.limit(MOST + 1).to_pyarrow()
+        found = query.limit(limit + 1).to_pyarrow()
     else:
         from pyspark.sql import functions as F
 
         wanted = [_spark_column(name) for name in columns]
         wanted += [_is_minus_zero(X, name).alias(key) for name, key in keys.items()]
         query = X.groupBy(*wanted).agg(F.count(F.lit(1)).alias(count))
-        found = query.limit(MOST + 1).toArrow()
+        found = query.limit(limit + 1).toArrow()
+    too_many = None
     if found.num_rows > MOST:
-        raise DataError(
+        too_many = (
             f"the table has more than {MOST:,} distinct rows, so grouping saves nothing; select() the "
-            "columns that the model reads, and cut continuous numbers into bins (facts.profiles, bins=)"
+            "columns that the model reads, and cut continuous numbers into bins: by features=, for a model that does "
+            "not read them or sees bins, or by bins= of facts.profiles"
         )
     for name, key in keys.items():
         place = found.column_names.index(name)
         found = found.set_column(place, name, _signed(found.column(name), found.column(key)))
-    return found.select([*columns, count]).combine_chunks(), count
+    return found.select([*columns, count]).combine_chunks(), count, too_many
 
 
 def how_many(X: Any, columns: Sequence[str]) -> dict[str, int]:
@@ -267,6 +272,37 @@ def cut(X: Any, bins: Mapping[str, tuple[Sequence[float], Sequence[str]]]) -> An
             for end, label in pairs:
                 value = value.when(number <= F.lit(end), F.lit(label))
             X = X.withColumn(column, value.otherwise(F.lit(labels[-1])))
+    return X
+
+
+#: What lies beyond this stays as it is, whatever bin it falls into: infinities, to be refused when people are taken in.
+_GREAT = 1.7e308
+
+#: Where a column is cut: its name, numbers that stay, the least number of all bins, and for each bin its end and the
+#: number that stands for it.
+Cut = tuple[str, Sequence[float], float, Sequence[tuple[float, float]]]
+
+
+def coarse(X: Any, cuts: Sequence[Cut]) -> Any:
+    """The table with one number for each bin in the place of numbers, as crates/sql has it for databases."""
+    for column, stay, least, bins in cuts:
+        number = _number(X, column)
+        # What is not above the least number stays: it is that number, or in no bin. To DataFusion 0.0 is above -0.0.
+        steps = [(number <= max(least, -_GREAT) + 0.0, number)]
+        steps += [(number <= min(end, _GREAT) + 0.0, stands) for end, stands in bins if np.isfinite(stands)]
+        if stay:
+            steps.insert(0, (number.isin(list(stay)), number))
+        if _is_ibis(X):
+            import ibis
+
+            X = X.mutate(**{column: ibis.cases(*steps, else_=number).cast("float64")})
+        else:
+            from pyspark.sql import functions as F
+
+            value = F.when(F.lit(False), number)
+            for condition, stands in steps:
+                value = value.when(condition, stands)
+            X = X.withColumn(column, value.otherwise(number))
     return X
 
 

@@ -57,6 +57,17 @@ class Table:
 
     @staticmethod
     def from_arrow(table: Any, name: str, count: str | None = None) -> Table: ...
+    @staticmethod
+    def grouped(
+        engine: Any,
+        name: str,
+        config: str,
+        overrides: str,
+        folder: str | None = None,
+        spec: str | None = None,
+        reads: Sequence[str] | None = None,
+        is_one_model: bool = True,
+    ) -> Table: ...
     def profiles(
         self,
         columns: Sequence[tuple[str, str, tuple[Sequence[float], Sequence[str]] | None]],
@@ -67,7 +78,6 @@ class Table:
         columns: Sequence[tuple[str, npt.NDArray[Any], Sequence[str] | None, npt.NDArray[np.bool_] | None]],
         rows: int,
         name: str,
-        count: str | None = None,
     ) -> Table: ...
     def __len__(self) -> int: ...
 

@@ -36,9 +36,8 @@ class Frame(ABC):
     names: list[str]
     #: The columns that the model sees, in its order.
     seen: list[str]
-    #: How many rows each row stands for, if the table was grouped before; and what it is called.
-    counts: Any = None
-    origin: str | None = None
+    #: The table as it was read, if its distinct rows came from elsewhere.
+    read: Table | None = None
     #: Whether rows of the engine may have text by number, as dictionary arrays.
     takes_codes: bool = False
 
@@ -82,20 +81,32 @@ def header(X: Any) -> Frame:
     return ArrowFrame(pa.table([pa.array([], pa.string()) for _ in _engines.names(X)], names=_engines.names(X)))
 
 
-def counted(X: Any, left: Collection[str] = ()) -> Frame:
-    """The adapter for a table that lies in an engine: for its distinct rows, with their counts.
+class There:
+    """A table that lies in an engine, as :meth:`Table.grouped` asks for it. The columns that are ``left`` are empty
+    here: nobody reads them."""
 
-    The columns that are ``left`` are empty here: nobody reads them.
-    """
-    import pyarrow as pa
+    def __init__(self, X: Any, left: Collection[str] = ()) -> None:
+        self.X = X
+        self.left = left
+        #: The rows that were given last.
+        self.frame: ArrowFrame | None = None
 
-    rows, count = _engines.grouped(X, left)
-    counts = rows.column(count).to_numpy().astype(np.uint64)
-    columns = [pa.nulls(rows.num_rows, pa.string()) if n in left else rows.column(n) for n in _engines.names(X)]
-    rows = pa.table(columns, names=_engines.names(X))
-    found = CountedFrame(rows) if _has_pandas() else ArrowFrame(rows)
-    found.counts, found.origin = counts, _engines.name(X)
-    return found
+    def rows(self, cuts: Sequence[_engines.Cut], most: int) -> tuple[Any, str, str | None]:
+        """The distinct rows with their counts, numbers cut, the column of counts, and what to say if they are too many."""
+        import pyarrow as pa
+
+        rows, count, too_many = _engines.grouped(_engines.coarse(self.X, cuts), self.left, most)
+        names = _engines.names(self.X)
+        columns = [pa.nulls(rows.num_rows, pa.string()) if n in self.left else rows.column(n) for n in names]
+        found = (CountedFrame if _has_pandas() else ArrowFrame)(pa.table(columns, names=names))
+        self.frame = found
+        called = _engines.free("count", names)
+        counts = pa.array(rows.column(count).to_numpy().astype(np.uint64))
+        return found.X.append_column(called, counts), called, too_many
+
+    def numbers(self, column: str) -> Iterator[tuple[Any, Any]]:
+        """The distinct numbers of a column, ascending, with how many rows hold each, in parts."""
+        return _engines.numbers(self.X, column)
 
 
 def _has_pandas() -> bool:
@@ -432,11 +443,7 @@ class PandasFrame(Frame):
             else (name, column.values, None, column.missing)
             for name, column in zip(self.names, self.columns, strict=True)
         ]
-        origin, count = self.origin or _NAME.format("pandas DataFrame"), None
-        if self.counts is not None:
-            count = _engines.free("count", self.names)
-            columns.append((count, self.counts, None, None))
-        return Table.from_columns(columns, self.length, origin, count)
+        return Table.from_columns(columns, self.length, _NAME.format("pandas DataFrame"))
 
     def rows(self, batch: Batch) -> Any:
         import pandas as pd
@@ -447,6 +454,9 @@ class PandasFrame(Frame):
             place = batch.names.index(name)
             if isinstance(column, _Coded):
                 cells[target] = column.back(batch.codes(place, column.places))
+            elif batch.is_text(place):
+                # The model sees the names of bins in the place of numbers.
+                cells[target] = batch.texts(place)
             else:
                 cells[target] = column.back(*batch.numpy(place))
         rows = pd.DataFrame(cells, index=pd.RangeIndex(len(batch)), copy=False)
@@ -526,7 +536,10 @@ class PolarsFrame(Frame):
             codes = pl.Series(batch.codes(batch.names.index(name), labels))
             places = codes.set(codes < 0, None)
             rows = rows.with_columns(values.gather(places).alias(name))
-        return rows.select(self.seen).cast({name: self.schema[name] for name in self.seen})
+        # A model that sees bins gets their names in the place of numbers.
+        numbers = {name for name in self.seen if self.schema[name].is_numeric()}
+        named = {name for name in numbers if rows.schema[name] == pl.String}
+        return rows.select(self.seen).cast({name: self.schema[name] for name in self.seen if name not in named})
 
     def orders(self) -> dict[str, list[str]]:
         import polars as pl
@@ -593,26 +606,24 @@ class ArrowFrame(Frame):
         self.X = X
 
     def table(self) -> Table:
-        if self.counts is None:
-            return _table(self.X, "pyarrow Table")
-        import pyarrow as pa
-
-        count = _engines.free("count", self.names)
-        X = self.X.append_column(count, pa.array(self.counts))
-        return Table.from_arrow(X, self.origin or _NAME.format("pyarrow Table"), count)
+        return _table(self.X, "pyarrow Table") if self.read is None else self.read
 
     def rows(self, batch: Batch) -> Any:
         import pyarrow as pa
 
         rows = pa.table(batch)
-        columns, fields = [], [self.schema.field(name) for name in self.seen]
-        for field in fields:
+        columns, fields = [], []
+        for field in (self.schema.field(name) for name in self.seen):
             if field.name in self.others:
                 values, labels, _ = self.others[field.name]
                 codes = batch.codes(batch.names.index(field.name), labels)
                 column = values.take(pa.array(codes, mask=codes < 0))
             else:
                 column = rows.column(field.name)
+                if _is_number(field.type) and pa.types.is_string(column.type):
+                    # The model sees the names of bins in the place of numbers.
+                    field = field.with_type(column.type)
+            fields.append(field)
             if pa.types.is_dictionary(field.type) and not pa.types.is_dictionary(column.type):
                 column = column.cast(field.type.value_type).dictionary_encode()
             columns.append(column.cast(field.type))
@@ -668,9 +679,18 @@ class CountedFrame(ArrowFrame):
         self.dtypes = dict(zip(self.names, dtypes, strict=True))
 
     def rows(self, batch: Batch) -> Any:
-        rows = super().rows(batch).to_pandas()
-        other = {name: self.dtypes[name] for name in self.seen if rows[name].dtype != self.dtypes[name]}
+        table = super().rows(batch)
+        rows = table.to_pandas()
+        own = [name for name in self.seen if table.schema.field(name).type == self.schema.field(name).type]
+        other = {name: self.dtypes[name] for name in own if rows[name].dtype != self.dtypes[name]}
         return rows.astype(other) if other else rows
+
+
+def _is_number(kind: Any) -> bool:
+    """Whether a type of Arrow is one of numbers."""
+    import pyarrow as pa
+
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
 
 _ADAPTERS: dict[str, Callable[[Any], Frame]] = {

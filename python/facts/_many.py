@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from facts import _engines, _facts, _frames
-from facts._audit import Audit, _asked, _left
+from facts._audit import Audit, _asked, _fetched
 from facts._options import OPTIONS
 from facts._progress import teller
 from facts.errors import FactsError, FactsWarning, UsageError
@@ -111,7 +111,7 @@ def audit_models(models: Mapping[str, Any], X: Any, protected: Any = None, **opt
         raise UsageError("audit_models keeps no people; audit the two models that are to be compared with facts.audit")
     among = list(models.values())
     if _engines.is_table(X):
-        X = _frames.counted(X, _left(among, X, protected, options))
+        X = _fetched(among, X, protected, options)
     else:
         X = _frames.native(X)
     asked = {str(name): _asked(model, _own(X), protected, options, among) for name, model in models.items()}

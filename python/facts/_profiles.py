@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from facts import _engines, _facts
-from facts.errors import UsageError
+from facts.errors import DataError, UsageError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -63,7 +63,9 @@ def profiles(
             raise UsageError(f"there is no column `{name}`; the table has: {', '.join(names)}")
     cut = _bins(X, bins, bins_from, suppress_below)
     X = _engines.cut(X, cut)
-    rows, count = _engines.grouped(X)
+    rows, count, too_many = _engines.grouped(X)
+    if too_many is not None:
+        raise DataError(too_many)
     table = _facts.Table.from_arrow(rows, _engines.name(X), count)
     kept = [(name, roles.get(name, "feature"), cut.get(name)) for name in names]
     made, key, manifest = table.profiles(kept, suppress_below)

@@ -641,6 +641,20 @@ def test_probabilities_and_names_of_classes_will_do(audit: facts.Audit, people: 
     assert findings(column) == findings(audit)
 
 
+def test_a_model_may_see_the_names_of_bins(people: pd.DataFrame) -> None:
+    features = {"years": {"edges": [0, 3, 20], "labels": ["few", "many"], "model_sees": "label"}}
+
+    def experienced(rows: Any) -> Any:
+        years = np.array(rows["years"].to_pylist() if isinstance(rows, pa.Table) else list(rows["years"]))
+        assert set(years) <= {"few", "many"}
+        return years == "many"
+
+    turns = (lambda X: X, as_polars, pa.Table.from_pandas)
+    options = {**OPTIONS, "features": features, "evidence": False}
+    found = [findings(facts.audit(experienced, turn(people), **options)) for turn in turns]
+    assert found[0] and found[0] == found[1] == found[2]
+
+
 def test_weights_labels_and_what_is_ignored_are_not_for_the_model(audit: facts.Audit, people: pd.DataFrame) -> None:
     more = people.assign(people=1, outcome=np.where(keeps(people), 1.0, 0.0), note="x")
     for turn, model in ((lambda X: X, keeps), (as_polars, polars_model), (pa.Table.from_pandas, arrow_model)):

@@ -95,6 +95,24 @@ pub(crate) fn check_changes(py: Python<'_>, config: &Config, in_python: bool) ->
     Ok(())
 }
 
+/// A configuration from JSON, with what is said of single features and a model that is named by a string.
+pub(crate) fn configuration(
+    py: Python<'_>,
+    config: &str,
+    overrides: &str,
+    folder: Option<PathBuf>,
+    spec: Option<String>,
+) -> PyResult<Config> {
+    let mut config =
+        Config::from_json(config, overrides, folder.as_deref()).map_err(failure::of(py))?;
+    // Named by the caller: not beside the configuration.
+    if let Some(spec) = spec {
+        let spec: ModelSpec = spec.parse().map_err(|error| failure::usage(py, error))?;
+        config.model.spec = Some(spec);
+    }
+    Ok(config)
+}
+
 /// Audits a model on a table. `config` is a configuration as JSON, and
 /// `overrides` what is said of single features; `spec` names a model, or `ask` is
 /// a function over batches with what it is called and which columns it reads; with neither, the configuration names one. Costs and rules are
@@ -116,13 +134,7 @@ pub(crate) fn audit(
     keep_individuals: bool,
 ) -> PyResult<Audit> {
     let raised = Raised::default();
-    let mut config =
-        Config::from_json(config, overrides, folder.as_deref()).map_err(failure::of(py))?;
-    // Named by the caller: not beside the configuration.
-    if let Some(spec) = spec {
-        let spec: ModelSpec = spec.parse().map_err(|error| failure::usage(py, error))?;
-        config.model.spec = Some(spec);
-    }
+    let config = configuration(py, config, overrides, folder, spec)?;
     check_changes(py, &config, ask.is_some())?;
     let table = table.inner.clone().prepared(&config.data);
     let table = table.map_err(failure::of(py))?;

@@ -1,13 +1,15 @@
 //! `facts._facts`: what the Python package is thin over.
 //!
 //! Everything that people meet is written in Python, in `python/facts`; here is only what must be
-//! near the engine. Tables come in as Arrow or as numpy columns (`table.rs`), a model is a Python
-//! function over batches (`model.rs`), and an audit (`audit.rs`) gives its tables back as Arrow. The
-//! GIL is released while the engine works on threads of its own; `watching.rs` has the model called on the
-//! thread that asked for the audit, tells of progress and notices Ctrl-C.
+//! near the engine. Tables come in as Arrow or as numpy columns (`table.rs`), or from an engine that groups
+//! them (`engine.rs`), a model is a Python function over batches (`model.rs`), and an audit (`audit.rs`)
+//! gives its tables back as Arrow. The GIL is released while the engine works on threads of its own;
+//! `watching.rs` has the model called on the thread that asked for the audit, tells of progress and
+//! notices Ctrl-C.
 
 mod audit;
 mod batch;
+mod engine;
 mod failure;
 mod keywords;
 mod model;

@@ -10,15 +10,18 @@ use arrow_array::types::{
     UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{ArrayRef, BooleanArray, PrimitiveArray, RecordBatch, RecordBatchOptions};
-use arrow_schema::{Field, Schema};
+use arrow_schema::{ArrowError, Field, Schema};
 use facts_engine::population;
 use facts_report::Origin;
+use facts_run::grouped::Reads;
 use facts_run::profiles::{BinNames, KEY, Kept, Manifest, Profiles};
 use numpy::{Element, PyArrayLike1, PyReadonlyArray1, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3_arrow::PyTable;
 
+use crate::audit;
 use crate::batch::Batch;
+use crate::engine::PythonEngine;
 use crate::failure;
 
 /// A table, ready to be audited.
@@ -47,16 +50,42 @@ impl Table {
         name: String,
         count: Option<&str>,
     ) -> PyResult<Self> {
-        let (batches, schema) = table.into_inner();
-        let mut batches: Vec<RecordBatch> = batches
-            .into_iter()
-            .map(|batch| batch.with_schema(Arc::clone(&schema)))
-            .collect::<Result<_, _>>()
-            .map_err(|error| failure::data(py, error))?;
-        if batches.is_empty() {
-            batches.push(RecordBatch::new_empty(schema));
-        }
+        let batches = batches_of(table).map_err(|error| failure::data(py, error))?;
         Self::new(py, &batches, name, count)
+    }
+
+    /// Reads a table that an engine groups, for an audit by this configuration. Where there are too many distinct
+    /// rows, numbers of which the audit needs no more than their bins are cut there.
+    ///
+    /// `engine.rows(cuts, most)` gives an Arrow table, the name of its column that counts, and why there are too many
+    /// rows, or None; more than `most` do not fit. A cut is a column, the numbers that stay, the least number of all bins, and for each bin its end and the
+    /// number that stands for it. `engine.numbers(column)` gives the distinct numbers of a column, ascending, with
+    /// how many rows hold each, in parts. `reads` are the columns that a model in Python reads, if that is known;
+    /// with several models nothing is cut.
+    #[staticmethod]
+    #[pyo3(signature = (engine, name, config, overrides, folder=None, spec=None, reads=None, is_one_model=true))]
+    #[expect(clippy::too_many_arguments, reason = "one call from one place")]
+    fn grouped(
+        py: Python<'_>,
+        engine: Py<PyAny>,
+        name: String,
+        config: &str,
+        overrides: &str,
+        folder: Option<PathBuf>,
+        spec: Option<String>,
+        reads: Option<Vec<String>>,
+        is_one_model: bool,
+    ) -> PyResult<Self> {
+        let config = audit::configuration(py, config, overrides, folder, spec)?;
+        let reads = match &reads {
+            _ if !is_one_model => Reads::Anything,
+            Some(columns) => Reads::Columns(columns),
+            None => Reads::Configured,
+        };
+        let origin = in_memory(name);
+        let mut engine = PythonEngine::new(engine);
+        let read = py.detach(|| facts_run::Table::grouped(&config, reads, &origin, &mut engine));
+        engine.raised_or(py, read).map(|inner| Self { inner })
     }
 
     /// The profiles of a table: its distinct rows with their counts, and what they say about themselves.
@@ -81,15 +110,12 @@ impl Table {
     /// Takes columns as (name, numpy array, labels or None, missing or None). With labels, the array
     /// holds places among them as 32-bit numbers, negative for a missing value; without, it holds
     /// numbers or Booleans, and `missing` says where there is none.
-    /// `count` names the column that says how many rows each row stands for, if there is one.
     #[staticmethod]
-    #[pyo3(signature = (columns, rows, name, count=None))]
     fn from_columns(
         py: Python<'_>,
         columns: Vec<NumpyColumn<'_>>,
         rows: usize,
         name: String,
-        count: Option<&str>,
     ) -> PyResult<Self> {
         let (mut fields, mut arrays) = (Vec::new(), Vec::new());
         for (column, values, labels, missing) in columns {
@@ -107,7 +133,7 @@ impl Table {
         let schema = Arc::new(Schema::new(fields));
         let batch = RecordBatch::try_new_with_options(schema, arrays, &options)
             .map_err(|error| failure::data(py, error))?;
-        Self::new(py, &[batch], name, count)
+        Self::new(py, &[batch], name, None)
     }
 
     fn __len__(&self) -> usize {
@@ -122,11 +148,7 @@ impl Table {
         name: String,
         count: Option<&str>,
     ) -> PyResult<Self> {
-        let origin = Origin {
-            name,
-            sha256: None,
-            files: Vec::new(),
-        };
+        let origin = in_memory(name);
         let inner = py.detach(|| match count {
             Some(count) => facts_run::Table::counted(batches, count, origin),
             None => facts_run::Table::of(batches, origin),
@@ -134,6 +156,28 @@ impl Table {
         let inner = inner.map_err(|error| failure::raise(py, &error))?;
         Ok(Self { inner })
     }
+}
+
+/// What a table from Python is called, of which nothing else is known.
+fn in_memory(name: String) -> Origin {
+    Origin {
+        name,
+        sha256: None,
+        files: Vec::new(),
+    }
+}
+
+/// The batches of an Arrow table, at least one.
+pub(crate) fn batches_of(table: PyTable) -> Result<Vec<RecordBatch>, ArrowError> {
+    let (batches, schema) = table.into_inner();
+    let mut batches: Vec<RecordBatch> = batches
+        .into_iter()
+        .map(|batch| batch.with_schema(Arc::clone(&schema)))
+        .collect::<Result<_, _>>()?;
+    if batches.is_empty() {
+        batches.push(RecordBatch::new_empty(schema));
+    }
+    Ok(batches)
 }
 
 /// Text by places among labels.

@@ -17,6 +17,7 @@ pub mod files;
 mod folder;
 mod found;
 pub mod gate;
+pub mod grouped;
 mod hashes;
 mod in_database;
 mod label;

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use facts_engine::population::{
     self, Bins, Counting, Edges, Kind, Numbers, PlacedBins, Sampled, View,
 };
-use facts_models::{ModelSpec, input_of};
+use facts_models::{Input, ModelSpec, input_of};
 
 use crate::columns::{Columns, codes_of_numbers};
 use crate::config::{Config, Feature, KindName, ModelSees};
@@ -39,16 +39,14 @@ impl<'c> Purpose<'c> {
         }
     }
 
-    /// The columns whose numbers may give way to bins, as far as can be told before the table is read. None where
-    /// rows are weighted or left out by value, because edges would be those of all rows.
+    /// The columns whose numbers may give way to bins, as far as can be told before the table is read.
     pub(crate) fn candidates(self) -> Counting {
-        let data = &self.config().data;
         match self {
-            _ if data.weight.is_some() || !data.keep.is_empty() => Counting::Nothing,
-            Self::Audit(config) => match given_up_by(config) {
+            Self::Audit(config) => match given_up_by(config, tells(config)) {
                 columns if columns.is_empty() => Counting::Nothing,
                 columns => Counting::Columns(columns),
             },
+            Self::Profiles { config, .. } if counts_some(config) => Counting::Nothing,
             Self::Profiles { cuts, .. } => match cuts {
                 Cuts::None | Cuts::Of(_) => Counting::Nothing,
                 Cuts::OfColumns(columns) => Counting::Columns(columns.clone()),
@@ -72,38 +70,61 @@ impl<'c> Purpose<'c> {
         let config = self.config();
         let inputs = model::inputs(config, &Silent)?;
         let columns = Columns::decide(config, &table.cells, inputs.as_deref())?;
-        let is_read = |name: &str| {
-            let inputs = inputs.as_deref();
-            inputs.is_none_or(|inputs| input_of(inputs, name).is_some())
-        };
-        let mut placed = Vec::new();
-        for feature in columns.declaration.declared_features() {
-            let name = feature.name();
-            let numbers = sampled.numbers.iter().find(|(column, _)| column == name);
-            let (Kind::Binned(bins), Some((_, numbers))) = (feature.kind(), numbers) else {
-                continue;
-            };
-            let codes = feature.codes_for_missing();
-            match self {
-                Self::Audit(_) if bins.view == View::Label || !is_read(name) => {
-                    // Without a number there are no bins; why not is said when people are taken in.
-                    placed.extend(PlacedBins::new(name, bins, numbers, codes)?);
+        let placed = match self {
+            Self::Audit(_) => for_audit(&columns, inputs.as_deref(), &sampled.numbers)?,
+            Self::Profiles {
+                cuts,
+                suppress_below,
+                ..
+            } => {
+                let mut placed = Vec::new();
+                for (name, bins, numbers, codes) in cut(&columns, &sampled.numbers) {
+                    if cuts.takes(name) && !config.data.prepares(name) {
+                        placed.extend(for_profiles(name, bins, numbers, codes, suppress_below)?);
+                    }
                 }
-                Self::Profiles {
-                    cuts,
-                    suppress_below,
-                    ..
-                } if cuts.takes(name) && !config.data.prepares(name) => {
-                    placed.extend(for_profiles(name, bins, numbers, codes, suppress_below)?);
-                }
-                _ => {}
+                placed
             }
-        }
+        };
         match placed.is_empty() {
             true => Err(sampled.error.clone().into()),
             false => Ok(placed),
         }
     }
+}
+
+/// Features that are cut, and whose numbers were counted: the name, the bins, the numbers, and codes for missing
+/// values.
+fn cut<'a>(
+    columns: &'a Columns,
+    numbers: &'a [(String, Numbers)],
+) -> impl Iterator<Item = (&'a str, &'a Bins, &'a Numbers, &'a [String])> {
+    let features = columns.declaration.declared_features().iter();
+    features.filter_map(|feature| {
+        let name = feature.name();
+        let (_, numbers) = numbers.iter().find(|(column, _)| column == name)?;
+        match feature.kind() {
+            Kind::Binned(bins) => Some((name, bins, numbers, feature.codes_for_missing())),
+            _ => None,
+        }
+    })
+}
+
+/// Bins over the numbers of those columns of which an audit of a model that reads these inputs needs no more.
+pub(crate) fn for_audit(
+    columns: &Columns,
+    inputs: Option<&[Input]>,
+    numbers: &[(String, Numbers)],
+) -> Result<Vec<PlacedBins>, Failure> {
+    let is_read = |name: &str| inputs.is_none_or(|inputs| input_of(inputs, name).is_some());
+    let mut placed = Vec::new();
+    for (name, bins, numbers, codes) in cut(columns, numbers) {
+        if bins.view == View::Label || !is_read(name) {
+            // Without a number there are no bins; why not is said when people are taken in.
+            placed.extend(PlacedBins::new(name, bins, numbers, codes)?);
+        }
+    }
+    Ok(placed)
 }
 
 /// The bins of a column of profiles, which have no ends. Where small counts are left out, cuts are told to three
@@ -128,11 +149,23 @@ fn for_profiles(
     Ok(Some(names.over(name, codes)?.over(&numbers)))
 }
 
-/// The columns that a configuration cuts, and of which the model sees bins or can tell that it does not read them.
-fn given_up_by(config: &Config) -> Vec<String> {
+/// Whether rows are weighted or left out by value: edges would be those of all rows.
+fn counts_some(config: &Config) -> bool {
+    config.data.weight.is_some() || !config.data.keep.is_empty()
+}
+
+/// Whether the model of a configuration can tell what it reads.
+fn tells(config: &Config) -> bool {
+    config.model.spec.as_ref().is_some_and(ModelSpec::is_file)
+}
+
+/// The columns that a configuration cuts, and of which the model sees bins or `tells` whether it reads them.
+pub(crate) fn given_up_by(config: &Config, tells: bool) -> Vec<String> {
+    if counts_some(config) {
+        return Vec::new();
+    }
     let data = &config.data;
     let is_prepared = |name: &str| data.cut.contains_key(name) || data.replace.contains_key(name);
-    let tells = config.model.spec.as_ref().is_some_and(ModelSpec::is_file);
     // What a list says of a feature and what flags say of it go together.
     let names = config.features.keys().chain(config.overrides.keys());
     let names = names.filter(|name| {
@@ -155,7 +188,7 @@ fn given_up_by(config: &Config) -> Vec<String> {
 }
 
 /// Numbers that may mean "missing" in some column: codes that the configuration names, and those that are guessed.
-fn maybe_missing(config: &Config) -> Vec<f64> {
+pub(crate) fn maybe_missing(config: &Config) -> Vec<f64> {
     let features = config.features.values().chain(config.overrides.values());
     let codes = features.flat_map(|feature| &feature.missing_codes);
     let codes = codes.chain(config.data.missing_codes.iter().flatten());

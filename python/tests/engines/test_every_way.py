@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import facts
+import ibis
+import numpy as np
 import pandas as pd
 import pytest
 from test_engines import ENGINES, saved, tables
-from test_sql import NAMES, audited, run
+from test_sql import HIRING, LITTLE_MEMORY, NAMES, audited, flags, run
 
 
 def in_parts(people: pd.DataFrame, folder: Path) -> Path:
@@ -70,3 +72,102 @@ def test_the_audit_is_the_same_by_every_way(
     expected = found["one file"]
     assert '"together"' in expected and '"intervals"' in expected, "there is evidence to compare"
     assert {way for way, text in found.items() if text != expected} == set()
+
+
+INCOME: dict[str, Any] = {"quantiles": 4, "missing_codes": ["-9"], "missing": "level"}
+LITTLE: dict[str, Any] = {"max_memory_mib": 12, "shuffles": 39, "resamples": 20, "progress": False}
+
+
+@pytest.fixture(scope="module")
+def cutting(settings: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same settings, with incomes that are cut into bins."""
+    path = tmp_path_factory.mktemp("cutting") / "facts.toml"
+    income = 'quantiles = 4\nmissing-codes = ["-9"]\nmissing = "level"\n'
+    path.write_text(f"{settings[1].read_text()}\n[features.income]\n{income}")
+    return path
+
+
+@pytest.fixture(scope="module")
+def cut(
+    incomes: dict[str, str], cutting: Path, settings: list[object], tmp_path_factory: pytest.TempPathFactory
+) -> str:
+    """The audit of people with an income of their own each, by the command from a file, in two passes."""
+    path = next(iter(incomes))
+    out = tmp_path_factory.mktemp("cut") / "out"
+    found = audited(path, "--config", cutting, *settings[2:], *flags(LITTLE_MEMORY), "--out", out)
+    assert "cut into bins while the table was read" in found
+    return found
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_numbers_that_hardly_repeat_are_cut_in_the_engine(
+    engine: str,
+    incomes: dict[str, str],
+    cutting: Path,
+    cut: str,
+    tmp_path: Path,
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    table = tables(engine, Path(next(iter(incomes))).parent, request)
+    audit = facts.audit(None, table, config=cutting, **LITTLE)
+    assert saved(audit, tmp_path) == cut
+    # Too many to be fetched, whatever memory there is.
+    with monkeypatch.context() as few:
+        few.setattr("facts._engines.MOST", 50_000)
+        audit = facts.audit(None, table, config=cutting, **{**LITTLE, "max_memory_mib": None})
+        assert saved(audit, tmp_path) == cut
+    # A pipeline tells what it reads; and whoever sees bins needs no numbers.
+    labels = {**INCOME, "labels": ["least", "less", "more", "most"], "model_sees": "label"}
+    for model, income in ((Pipeline(), INCOME), (by_name, labels)):
+        asked = {**LITTLE, "protected": "sex", "favourable": 1, "shuffles": 0, "resamples": 0}
+        audit = facts.audit(model, table, features={"income": income}, **asked)
+        assert any("cut into bins while the table was read" in note for note in audit.notes)
+
+
+def by_name(rows: pd.DataFrame) -> Any:
+    """A model that sees the names of bins."""
+    assert set(rows["income"].dropna()) <= {"least", "less", "more", "most"}
+    return ((rows["income"] == "most") | (rows["job"] == "manager")).to_numpy().astype(int)
+
+
+class Pipeline:
+    """A model that says what it was fitted on, as scikit-learn's do; income is not among it."""
+
+    feature_names_in_ = np.array(["job", "years"], dtype=object)
+
+    def predict(self, rows: pd.DataFrame) -> Any:
+        return ((rows["years"] > 5) | (rows["job"] == "manager")).to_numpy().astype(int)
+
+
+def test_what_does_not_fit_is_refused(incomes: dict[str, str], request: pytest.FixtureRequest) -> None:
+    table = tables("duckdb", Path(next(iter(incomes))).parent, request)
+
+    def anything(rows: pd.DataFrame) -> Any:
+        return (rows["income"] > 20_000).to_numpy().astype(int)
+
+    asked: dict[str, Any] = {"protected": "sex", "favourable": 1, "features": {"income": INCOME}, **LITTLE}
+    too_large = "leave too little of the 12 MiB allowed"
+    with pytest.raises(facts.DataError, match=too_large):
+        facts.audit(anything, table, **asked)
+    with pytest.raises(facts.DataError, match=too_large):
+        facts.audit_models({"one": Pipeline(), "other": Pipeline()}, table, **asked)
+    with pytest.raises(facts.DataError, match=too_large):
+        facts.audit(Pipeline(), table, **{**asked, "features": {"income": {"kind": "numeric"}}})
+
+
+def test_edges_are_the_same_where_a_sketch_tells_them(settings: Any, tmp_path: Path) -> None:
+    """There are too many numbers to count them one by one."""
+    pd.read_csv(HIRING / "people.csv").drop(columns="kept").to_parquet(tmp_path / "people.parquet", index=False)
+    people = f"(SELECT *, row_number() OVER () - 1 AS number FROM '{tmp_path / 'people.parquet'}')"
+    income = "SELECT sqrt(range * 7919 % 1000003) AS income, range % 600 AS number FROM range(700000)"
+    query = f"SELECT * EXCLUDE number FROM {people} JOIN ({income}) USING (number)"
+    path = tmp_path / "facts.toml"
+    path.write_text(f"{settings[1].read_text()}\n[features.income]\nquantiles = 4\n")
+    more = ["--config", path, *settings[2:], *flags(LITTLE_MEMORY)]
+    expected = audited(f"sql:{query}", "--database", "duckdb:", *more, "--out", tmp_path / "out")
+    assert "income (within" in expected
+    there = ibis.duckdb.connect()
+    there.raw_sql(f"CREATE VIEW many AS {query}")
+    audit = facts.audit(None, there.table("many"), config=path, **LITTLE)
+    assert saved(audit, tmp_path) == expected

@@ -141,6 +141,12 @@ impl TableReader {
         self
     }
 
+    /// More distinct rows than this do not fit, however few columns they have.
+    pub fn most_rows(max_memory: u64) -> u64 {
+        // Two counts, and a code in one column.
+        max_memory / SHARE / (2 * size_of::<u64>() + size_of::<u32>()) as u64
+    }
+
     /// Does not fail if the table is too large, but keeps its first rows and goes on to count the numbers of
     /// these columns, so that it can be read again with [bins in their place](Self::with_bins). Some numbers, those
     /// that may mean "missing", are [counted apart](Numbers::apart).
