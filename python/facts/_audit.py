@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from types import SimpleNamespace
+from types import MappingProxyType, SimpleNamespace
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar, overload
 
 import numpy as np
@@ -266,12 +266,21 @@ class Asked:
     #: takes text by number.
     spec: str | None
     ask: tuple[Any, str, list[str], bool] | None
+    #: What is said of this model alone, among several.
+    own: dict[str, Any]
     costs: dict[str, Any]
     rules: dict[str, Any]
 
 
-def _asked(model: Any, X: Any, protected: Any, options: Mapping[str, Any], among: Sequence[Any] | None = None) -> Asked:
-    """What ``options`` say of the audit of a model, and of those that are audited with it."""
+def _asked(
+    model: Any,
+    X: Any,
+    protected: Any,
+    options: Mapping[str, Any],
+    among: Sequence[Any] | None = None,
+    own: Mapping[str, Any] = MappingProxyType({}),
+) -> Asked:
+    """What ``options`` say of the audit of a model, and of those that are audited with it. ``own`` is said of it alone."""
     said, among = _said(options), [model] if among is None else among
     if said.model_columns is not None and all(one is None or isinstance(one, str) for one in among):
         raise UsageError("model_columns is for models in Python; config={'model': {'order': …}} is for files")
@@ -288,11 +297,14 @@ def _asked(model: Any, X: Any, protected: Any, options: Mapping[str, Any], among
         frame = _frames.frame(X)
     is_string = isinstance(model, str) or model is None
     made = _configured(model, frame, protected, said, _read(among, said))
-    of_model = made.config.get("model", {})
+    of_one = {name: _class(value) for name, value in own.items()}
+    of_model = {**made.config.get("model", {}), **of_one}
     ask = None
     if not is_string:
         frame.seen = _models.columns(model, frame, said.model_columns, hidden(made.config) | added)
-        threshold = of_model.get("threshold") if said.threshold is None else said.threshold
+        # The engine gets the classes that it makes of probabilities.
+        threshold = of_one.pop("threshold", said.threshold)
+        threshold = of_model.get("threshold") if threshold is None else threshold
         ask = (
             _models.asker(model, frame, threshold, of_model.get("favourable")),
             _models.describe(model, threshold),
@@ -303,7 +315,7 @@ def _asked(model: Any, X: Any, protected: Any, options: Mapping[str, Any], among
         {name: of_levels(f, _known(frame, name), _has_missing(frame, name)) for name, f in given.items()}
         for given in (made.costs, made.allowed)
     )
-    return Asked(frame, made, model if is_string else None, ask, costs, rules)
+    return Asked(frame, made, model if is_string else None, ask, of_one, costs, rules)
 
 
 def _said(options: Mapping[str, Any]) -> SimpleNamespace:

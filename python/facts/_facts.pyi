@@ -145,7 +145,7 @@ def audit_models(
     table: Table,
     config: str,
     overrides: str,
-    models: Sequence[tuple[str, str | None, tuple[Callable[[Batch], Any], str, list[str], bool] | None]],
+    models: Sequence[tuple[str, str | None, tuple[Callable[[Batch], Any], str, list[str], bool] | None, str]],
     folder: str | None = None,
     costs: Mapping[str, Callable[[Any, Any], Any]] = ...,
     allowed: Mapping[str, Callable[[Any, Any], Any]] = ...,

@@ -72,7 +72,8 @@ def audit_models(models: Mapping[str, Any], X: Any, protected: Any = None, **opt
 
     Args:
         models: The models by name, each as :func:`facts.audit` takes it: an object with ``predict``, a function,
-            or a string such as ``"onnx:model.onnx"``.
+            or a string such as ``"onnx:model.onnx"``. A mapping says more about one:
+            ``{"model": south, "threshold": 0.4, "favourable": "approved"}``.
         X: The people, as for :func:`facts.audit`.
         protected: The protected attribute, as for :func:`facts.audit`.
         options: Everything else that :func:`facts.audit` takes, except ``keep_people``; the same for all models.
@@ -109,12 +110,15 @@ def audit_models(models: Mapping[str, Any], X: Any, protected: Any = None, **opt
         raise TypeError(f"audit_models() got an unexpected keyword argument '{unknown[0]}'")
     if options.get("keep_people"):
         raise UsageError("audit_models keeps no people; audit the two models that are to be compared with facts.audit")
-    among = list(models.values())
+    among, own = zip(*(_said_of(str(name), model) for name, model in models.items()), strict=True)
     if _engines.is_table(X):
         X = _fetched(among, X, protected, options)
     else:
         X = _frames.native(X)
-    asked = {str(name): _asked(model, _own(X), protected, options, among) for name, model in models.items()}
+    asked = {
+        str(name): _asked(model, _copied(X), protected, options, among, said)
+        for name, model, said in zip(models, among, own, strict=True)
+    }
     first = next(iter(asked.values()))
     config = copy.deepcopy(first.made.config)
     # Each model has its own; a threshold is for those that are named by a string.
@@ -128,7 +132,7 @@ def audit_models(models: Mapping[str, Any], X: Any, protected: Any = None, **opt
             first.frame.table(),
             json.dumps(config),
             json.dumps(first.made.overrides),
-            [(name, one.spec, one.ask) for name, one in asked.items()],
+            [(name, one.spec, one.ask, json.dumps(one.own)) for name, one in asked.items()],
             first.made.folder,
             first.costs,
             first.rules,
@@ -144,6 +148,16 @@ def audit_models(models: Mapping[str, Any], X: Any, protected: Any = None, **opt
     return Audits(audits, failures, summary, kind)
 
 
-def _own(X: Any) -> Any:
+def _said_of(name: str, model: Any) -> tuple[Any, dict[str, Any]]:
+    """A model, and what is said of it alone."""
+    if not isinstance(model, Mapping):
+        return model, {}
+    said = dict(model)
+    if "model" not in said or not set(said) <= {"model", "threshold", "favourable"}:
+        raise UsageError(f"models[{name!r}] must have a `model`, and may have a `threshold` and a `favourable` class")
+    return said.pop("model"), said
+
+
+def _copied(X: Any) -> Any:
     """A frame of a model's own: each model may be handed other columns."""
     return copy.copy(X) if isinstance(X, _frames.Frame) else X

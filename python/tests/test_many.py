@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import facts
+import numpy as np
 import pandas as pd
 import pytest
 from facts.errors import ModelError, UsageError
@@ -111,3 +113,34 @@ def test_wrong_arguments_are_refused(people: pd.DataFrame) -> None:
         facts.audit_models({"a": fair}, people, keep_people=True, **SETTINGS)
     with pytest.raises(TypeError, match="unexpected keyword argument 'suport'"):
         facts.audit_models({"a": fair}, people, suport=0.1, **SETTINGS)
+
+
+def probable(rows: pd.DataFrame) -> pd.Series:
+    return (0.4 * (rows.job == "manager") + 0.2 * (rows.city == "A")).astype(float)
+
+
+def test_a_model_may_have_a_threshold_and_a_yes_of_its_own(people: pd.DataFrame, tmp_path: Path) -> None:
+    words = lambda rows: np.where(unfair(rows), "yes", "no")
+    scorecard = {"intercept": 0.0, "levels": {"job": {"clerk": 0, "manager": 1}, "city": {"A": 1, "B": 0}}}
+    (tmp_path / "model.json").write_text(json.dumps({**scorecard, "numbers": {}}))
+    spec = f"linear:{tmp_path / 'model.json'}"
+    models = {
+        "strict": {"model": probable, "threshold": 0.5},
+        "lenient": {"model": probable, "threshold": np.float64(0.3)},
+        "words": {"model": words, "favourable": "yes"},
+        "file": {"model": spec, "threshold": 0.8, "favourable": 1},
+        "plain": spec,
+    }
+    settings = {**SETTINGS, "favourable": 1, "shuffles": 0}
+    audits = facts.audit_models(models, people, **settings)
+    assert not audits.failures
+    for name, said in models.items():
+        own = dict(said) if isinstance(said, dict) else {"model": said}
+        alone = facts.audit(own.pop("model"), people, **{**settings, **own})
+        assert audits[name].rank().equals(alone.rank()), name
+        assert audits[name].favourable == alone.favourable
+    assert not audits["strict"].people.equals(audits["lenient"].people)
+    assert not audits["file"].people.equals(audits["plain"].people)
+    for wrong in ({"threshold": 0.5}, {"model": probable, "spec": "train"}):
+        with pytest.raises(UsageError, match=r"models\['one'\] must have a `model`"):
+            facts.audit_models({"one": wrong}, people, **settings)

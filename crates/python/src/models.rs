@@ -58,8 +58,8 @@ impl Summary {
     }
 }
 
-/// A model by its name, with its string, or a function over batches.
-type Named = (String, Option<String>, Option<Ask>);
+/// A model by its name, with its string, or a function over batches, and its own keys of `[model]` as JSON.
+type Named = (String, Option<String>, Option<Ask>, String);
 
 /// What came of one model: the audit, or the exception that it ended with.
 type Made = (String, Option<Audit>, Option<Py<PyAny>>);
@@ -82,17 +82,22 @@ pub(crate) fn audit_models(
 ) -> PyResult<(Vec<Made>, Summary)> {
     let config =
         Config::from_json(config, overrides, folder.as_deref()).map_err(failure::of(py))?;
-    check_changes(py, &config, models.iter().any(|(.., ask)| ask.is_some()))?;
+    check_changes(
+        py,
+        &config,
+        models.iter().any(|(_, _, ask, _)| ask.is_some()),
+    )?;
     let table = table.inner.clone().prepared(&config.data);
     let table = table.map_err(failure::of(py))?;
     let (caller, errands) = errands();
     let mut named = Vec::with_capacity(models.len());
     let (mut asks, mut raised) = (Vec::new(), Vec::new());
-    for (name, spec, ask) in models {
+    for (name, spec, ask, own) in models {
         let spec = spec.map(|spec| spec.parse()).transpose();
+        let own = serde_json::from_str(&own);
         let model = config::Model {
             spec: spec.map_err(|error: facts_models::OpenError| failure::usage(py, error))?,
-            ..config::Model::default()
+            ..own.map_err(|error| failure::usage(py, format!("models[`{name}`]: {error}")))?
         };
         named.push(NamedModel { name, model });
         asks.push(ask);
