@@ -159,9 +159,10 @@ fn tells(config: &Config) -> bool {
     config.model.spec.as_ref().is_some_and(ModelSpec::is_file)
 }
 
-/// The columns that a configuration cuts, and of which the model sees bins or `tells` whether it reads them.
+/// The columns that a configuration cuts, and of which the model sees bins or `tells` whether it reads them. None
+/// where small counts are to be suppressed: an edge would be the number of one person.
 pub(crate) fn given_up_by(config: &Config, tells: bool) -> Vec<String> {
-    if counts_some(config) {
+    if counts_some(config) || config.audit.suppress_below.is_some() {
         return Vec::new();
     }
     let data = &config.data;

@@ -383,3 +383,15 @@ fn profiles_of_numbers_that_hardly_repeat_are_made_in_little_memory() {
     let read = Table::read_all(&[path], &little.data, reading);
     assert!(read.unwrap_err().to_string().contains("`income` has"));
 }
+
+/// The edges of bins, and the least and the greatest number, would be those of single people.
+#[test]
+fn numbers_of_single_people_are_no_edges_where_small_counts_are_suppressed() {
+    let folder = tempfile::tempdir().unwrap();
+    let paths = [people(folder.path())];
+    let settings = ["audit.suppress-below=10", "audit.max-memory-mib=20"];
+    let config = config(folder.path(), &settings);
+    let read = Table::read_all(&paths, &config.data, Reading::needed(&config));
+    let error = read.map(|table| table.rows()).unwrap_err().to_string();
+    assert!(error.contains("of the 20 MiB allowed"), "{error}");
+}

@@ -154,6 +154,9 @@ def test_what_does_not_fit_is_refused(incomes: dict[str, str], request: pytest.F
         facts.audit_models({"one": Pipeline(), "other": Pipeline()}, table, **asked)
     with pytest.raises(facts.DataError, match=too_large):
         facts.audit(Pipeline(), table, **{**asked, "features": {"income": {"kind": "numeric"}}})
+    # An edge would be the income of one person.
+    with pytest.raises(facts.DataError, match=too_large):
+        facts.audit(Pipeline(), table, suppress_below=10, **asked)
 
 
 def test_edges_are_the_same_where_a_sketch_tells_them(settings: Any, tmp_path: Path) -> None:
