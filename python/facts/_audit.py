@@ -404,9 +404,9 @@ def _fetched(models: Sequence[Any], X: Any, protected: Any, options: Mapping[str
     """The distinct rows of a table in an engine, as the audits of these models need them."""
     frame, said, model = _frames.header(X), _said(options), models[0]
     made = _configured(model, frame, protected, said, _read(models, said))
-    there = _frames.There(X, _left(models, X, protected, options))
+    table = _frames.TableInEngine(X, _left(models, X, protected, options))
     read = _facts.Table.grouped(
-        there,
+        table,
         _engines.name(X),
         json.dumps(made.config),
         json.dumps(made.overrides),
@@ -415,9 +415,9 @@ def _fetched(models: Sequence[Any], X: Any, protected: Any, options: Mapping[str
         _reads(model, said),
         len(models) == 1,
     )
-    assert there.frame is not None, "rows were asked for"
-    there.frame.read = read
-    return there.frame
+    assert table.frame is not None, "rows were asked for"
+    table.frame.read = read
+    return table.frame
 
 
 def _left(models: Sequence[Any], X: Any, protected: Any, options: Mapping[str, Any]) -> set[str]:

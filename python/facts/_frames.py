@@ -81,7 +81,7 @@ def header(X: Any) -> Frame:
     return ArrowFrame(pa.table([pa.array([], pa.string()) for _ in _engines.names(X)], names=_engines.names(X)))
 
 
-class There:
+class TableInEngine:
     """A table that lies in an engine, as :meth:`Table.grouped` asks for it. The columns that are ``left`` are empty
     here: nobody reads them."""
 

@@ -38,6 +38,12 @@ type NumpyColumn<'py> = (
     Option<PyReadonlyArray1<'py, bool>>,
 );
 
+/// The bins of a column: the cuts between them, and their names.
+type CutBins = (Vec<f64>, Vec<String>);
+
+/// A column of profiles: its name, its role, and its bins if it was cut.
+type KeptColumn = (String, String, Option<CutBins>);
+
 #[pymethods]
 impl Table {
     /// Takes over any table that speaks the Arrow PyCapsule interface, without a copy.
@@ -89,12 +95,11 @@ impl Table {
     }
 
     /// The profiles of a table: its distinct rows with their counts, and what they say about themselves.
-    /// Each column has a name, a role and, where it holds the names of bins, the cuts between them and these names.
     #[pyo3(signature = (columns, suppress_below=None))]
     fn profiles(
         &self,
         py: Python<'_>,
-        columns: Vec<(String, String, Option<(Vec<f64>, Vec<String>)>)>,
+        columns: Vec<KeptColumn>,
         suppress_below: Option<u64>,
     ) -> PyResult<(Batch, String, String)> {
         let columns = columns.into_iter().map(|(name, role, bins)| Kept {
@@ -244,10 +249,7 @@ pub(crate) fn bin_names(cuts: Vec<f64>) -> Vec<String> {
 
 /// The bins that profiles in a file were cut into, by column: the cuts between them, and their names.
 #[pyfunction]
-pub(crate) fn bins_of(
-    py: Python<'_>,
-    path: PathBuf,
-) -> PyResult<HashMap<String, (Vec<f64>, Vec<String>)>> {
+pub(crate) fn bins_of(py: Python<'_>, path: PathBuf) -> PyResult<HashMap<String, CutBins>> {
     let manifest = py.detach(|| Manifest::of_file(&path));
     let manifest = manifest.map_err(failure::of(py))?;
     let columns = manifest.columns.into_iter();

@@ -21,8 +21,8 @@ pub trait Groups {
     /// one more tells as much as all of them.
     fn rows(&mut self, cut: &[PlacedBins], most: u64) -> Result<GroupedRows, Failure>;
 
-    /// Adds the numbers of a column, each with how many rows hold it; those that are missing are left out. In
-    /// ascending order, so that the edges of bins depend on nothing else.
+    /// Adds the numbers of a column, each with how many rows hold it; what is missing is left out. In ascending
+    /// order, so that the edges of bins depend on nothing else.
     fn numbers(&mut self, column: &str, counted: &mut Numbers) -> Result<(), Failure>;
 }
 
@@ -44,7 +44,7 @@ pub enum Reads<'r> {
     Columns(&'r [String]),
     /// What the model of the configuration tells, if it can.
     Configured,
-    /// Anything: bins take nobody's place.
+    /// Anything, as far as is known: nothing is cut.
     Anything,
 }
 
@@ -112,7 +112,7 @@ fn placed(
 ) -> Result<Vec<PlacedBins>, Failure> {
     let inputs = match reads {
         Reads::Anything => return Ok(Vec::new()),
-        Reads::Columns(columns) => Some(columns.iter().map(any_input).collect()),
+        Reads::Columns(columns) => Some(columns.iter().map(|name| any_input(name)).collect()),
         Reads::Configured => model::inputs(config, &Silent)?,
     };
     let apart = two_passes::maybe_missing(config);
@@ -133,9 +133,9 @@ fn placed(
     two_passes::for_audit(&columns, inputs.as_deref(), &numbers)
 }
 
-fn any_input(column: &String) -> Input {
+fn any_input(column: &str) -> Input {
     Input {
-        column: column.clone(),
+        column: column.to_owned(),
         kind: InputKind::Any,
         spelling: Spelling::Exact,
     }
