@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,8 @@ import facts
 import ibis
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from test_engines import ENGINES, saved, tables
 from test_sql import HIRING, LITTLE_MEMORY, NAMES, audited, flags, run
@@ -58,17 +61,22 @@ def test_the_audit_is_the_same_by_every_way(
 
     by_command("one file", whole)
     by_command("seven parts", in_parts(people, tmp_path / "parts"))
-    by_command("profiles of three sites", merged_profiles(people, settings, tmp_path / "sites"))
+    merged = merged_profiles(people, settings, tmp_path / "sites")
+    by_command("profiles of three sites", merged)
     for name in NAMES:
         query, database = databases[name]
         by_command(f"sql: on {name}", query, "--database", database)
-    for engine in ENGINES:
-        table = tables(engine, parquet, request)
+
+    def by_python(way: str, table: Any) -> None:
         # The same file of settings, which names the model.
         audit = facts.audit(None, table, config=settings[1], shuffles=39, resamples=20, progress=False)
-        found[f"Python on {engine}"] = saved(audit, tmp_path)
+        found[way] = saved(audit, tmp_path)
 
-    assert len(found) == 3 + len(NAMES) + len(ENGINES)
+    by_python("profiles of three sites, in Python", pq.read_table(merged))
+    for engine in ENGINES:
+        by_python(f"Python on {engine}", tables(engine, parquet, request))
+
+    assert len(found) == 4 + len(NAMES) + len(ENGINES)
     expected = found["one file"]
     assert '"together"' in expected and '"intervals"' in expected, "there is evidence to compare"
     assert {way for way, text in found.items() if text != expected} == set()
@@ -174,3 +182,32 @@ def test_edges_are_the_same_where_a_sketch_tells_them(settings: Any, tmp_path: P
     there.raw_sql(f"CREATE VIEW many AS {query}")
     audit = facts.audit(None, there.table("many"), config=path, **LITTLE)
     assert saved(audit, tmp_path) == expected
+
+
+def test_edges_of_suppressed_profiles_are_those_of_the_command(tmp_path: Path) -> None:
+    draw = np.random.default_rng(8)
+    rows = 1000
+    people = pd.DataFrame(
+        {
+            "sex": np.array(["Female", "Male"])[np.arange(rows) % 2],
+            "pay": np.round(draw.lognormal(10, 1, rows), 2),
+            "points": draw.choice(10**6, rows, replace=False),
+            "years": draw.integers(0, 30, rows),
+        }
+    )
+    path, out = tmp_path / "people.parquet", tmp_path / "profiles.parquet"
+    people.to_parquet(path, index=False)
+    for column in ("pay", "points", "years"):
+        said = ["--protected", "sex", "--set", f"features.{column}.quantiles=7"]
+        done = run("profiles", path, *said, "--bins", "--suppress-below", 10, "-o", out)
+        assert done.returncode == 0, done.stderr
+        made = facts.profiles(people[["sex", column]], "sex", bins={column: 7}, suppress_below=10)
+        assert cuts_of(made.schema, column) == cuts_of(pq.read_schema(out), column), column
+
+
+def cuts_of(schema: pa.Schema, column: str) -> list[float]:
+    """Where profiles were cut."""
+    [kept] = [one for one in json.loads(schema.metadata[b"facts.profiles"])["columns"] if one["name"] == column]
+    cuts: list[float] = kept["bins"]["cuts"]
+    assert cuts
+    return cuts
