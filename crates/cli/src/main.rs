@@ -57,6 +57,8 @@ fn main() -> ExitCode {
             code
         }
         Err(failure) => {
+            // Who ends the work ends the models' programs, too, which then fail.
+            let failure = reporter.check().err().unwrap_or(failure);
             reporter.failure(&failure);
             exit::code(&failure)
         }
