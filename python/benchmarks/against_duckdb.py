@@ -8,10 +8,10 @@ Both read the same files one after the other, count the distinct rows of the sam
 Afterwards, in a process of its own and outside of the time that is told, DuckDB compares the rows of the two files with their
 counts, one way and the other (EXCEPT ALL): a difference ends the benchmark.
 `facts audit --model train` then reads the table again, fits a model to all columns by counts and audits
-it for subgroups by age, without evidence: a small audit, so that what is measured is reading, splitting and fitting. Processor time and peak memory are those of the process, as the operating system tells them; the
-processor time that Python and DuckDB take to start is taken off DuckDB's. Everything is run three times, and the median is
-told. `facts` also takes the SHA-256 of every file,
-which its records need. The table is Adult without its sampling weight and one of its two columns of education, repeated and
+it for subgroups by age, without evidence: a small audit, so that what is measured is reading, splitting and fitting. An audit
+also takes the SHA-256 of every file, which its record needs. Processor time and peak memory are those of the process, as the
+operating system tells them; the processor time that Python and DuckDB take to start is taken off DuckDB's. Everything is run
+three times, and the median is told. The table is Adult without its sampling weight and one of its two columns of education, repeated and
 shuffled in parts of a million rows. Five parts are made here; more rows are these five under further names. `--many`
 has a table of about a million profiles: a number below 24 is drawn for each row, in a column `draw`.
 
