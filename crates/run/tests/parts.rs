@@ -107,6 +107,30 @@ fn seven_parts_give_the_audit_of_one_file() {
     }
 }
 
+#[test]
+fn what_keeps_rows_apart_is_named_where_no_profile_is_left() {
+    let config = config(false, &[]);
+    let notes = Notes::default();
+    let told = |suppress_below| {
+        let table = Table::read_all(&[hiring("people.csv")], &config.data, RowOrder::Forgotten);
+        Profiles::of(
+            &config,
+            table.unwrap(),
+            &Cuts::None,
+            Some(suppress_below),
+            &notes,
+        )
+        .unwrap();
+        std::mem::take(&mut *notes.0.lock().unwrap()).join("; ")
+    };
+    let none = told(1000);
+    assert!(
+        none.contains("no profile is left") && none.contains("`years` has the most"),
+        "{none}"
+    );
+    assert!(!told(2).contains("no profile is left"));
+}
+
 /// The example as three sites have it, each in a file of its own.
 fn three_sites(folder: &Path) -> Vec<PathBuf> {
     let text = std::fs::read_to_string(hiring("people.csv")).unwrap();

@@ -95,7 +95,12 @@ impl Profiles {
                 table.cells.cut(&column.name, &bins.bins(), codes)?;
             }
         }
-        Self::counted(table, told, suppress_below)
+        let advice = none_left(&table.cells, &told);
+        let made = Self::counted(table, told, suppress_below)?;
+        if made.manifest.suppressed.is_some() && made.manifest.profiles == 0 {
+            listener.note(&advice);
+        }
+        Ok(made)
     }
 
     /// The profiles of a table of which these columns are kept; those with bins hold the names of bins.
@@ -204,6 +209,19 @@ fn cut_at_edges(
         };
     }
     Ok(())
+}
+
+/// What to do where no profile is left: it names the column that keeps the most rows apart.
+fn none_left(table: &population::Table, columns: &[Kept]) -> String {
+    let values = |name: &str| {
+        let column = table.column(name);
+        column.map_or(0, |column| column.column().values().len())
+    };
+    let names = columns.iter().map(|column| column.name.as_str());
+    let widest = names.max_by_key(|name| values(name)).unwrap_or_default();
+    format!(
+        "no profile is left, since none stands for as many rows; `{widest}` has the most values, and keeps the most rows apart: name it in `data.ignore` if the model can do without, or cut numbers into bins"
+    )
 }
 
 /// Leaves out profiles of fewer rows than asked for.
