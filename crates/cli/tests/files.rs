@@ -763,7 +763,7 @@ fn bins_of_profiles_are_said_as_for_an_audit() {
     for (wrong, why) in [
         (
             &["--bins", "people.csv", "-p", "sex"][..],
-            "write a column and its bins, such as age=5; --bins alone stands behind the table",
+            "write a column and its bins, such as age=5, or put --bins alone after the table",
         ),
         (
             &["people.csv", "-p", "years", "--bins", "years=3"],

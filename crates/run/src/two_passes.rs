@@ -136,8 +136,7 @@ fn for_profiles(
     codes: &[String],
     suppress_below: Option<u64>,
 ) -> Result<Option<PlacedBins>, Failure> {
-    let missing: Vec<f64> = codes.iter().filter_map(|c| c.trim().parse().ok()).collect();
-    let numbers = numbers.clone().without(&missing);
+    let numbers = numbers.clone().without(&population::numbers_of(codes));
     if numbers.rows() == 0 {
         return Ok(None);
     }
@@ -193,9 +192,8 @@ pub(crate) fn maybe_missing(config: &Config) -> Vec<f64> {
     let features = config.features.values().chain(config.overrides.values());
     let codes = features.flat_map(|feature| &feature.missing_codes);
     let codes = codes.chain(config.data.missing_codes.iter().flatten());
-    let numbers = codes.filter_map(|code| code.trim().parse().ok());
-    let mut numbers: Vec<f64> = numbers.chain(codes_of_numbers()).collect();
-    numbers.retain(|number| number.is_finite());
+    let mut numbers = population::numbers_of(codes);
+    numbers.extend(codes_of_numbers());
     numbers.sort_by(f64::total_cmp);
     // 0 and -0 are one number.
     numbers.dedup();

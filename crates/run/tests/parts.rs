@@ -726,7 +726,10 @@ fn sites_have_the_columns_of_the_first() {
     std::fs::write(&fewer, text.replacen("degree,job", "grade,work", 1)).unwrap();
     let error = refused(&nothing, &fewer);
     assert!(error.contains("fewer.csv"), "{error}");
-    assert!(error.contains("this table has not: degree, job"), "{error}");
+    assert!(
+        error.contains("this table does not have: degree, job"),
+        "{error}"
+    );
     let by_region = Config::parse("the test", "[protected.region]\n", &[]).unwrap();
     let error = refused(&by_region, &hiring("people.csv"));
     assert!(

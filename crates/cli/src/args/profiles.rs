@@ -75,7 +75,7 @@ fn bins_of_a_column(text: &str) -> Result<String, String> {
     match text.contains('=') {
         true => Ok(text.to_owned()),
         false => Err(
-            "write a column and its bins, such as age=5; --bins alone stands behind the table"
+            "write a column and its bins, such as age=5, or put --bins alone after the table"
                 .to_owned(),
         ),
     }

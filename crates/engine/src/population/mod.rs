@@ -38,7 +38,7 @@ pub use self::declare::{
 };
 pub use self::levels::{Level, Levels};
 pub use self::numbers::Numbers;
-pub use self::placed::PlacedBins;
+pub use self::placed::{PlacedBins, numbers_of};
 pub use self::reading::RowProfiles;
 pub use self::resample::draw;
 pub use self::shared::{Shared, shared_numbers};

@@ -152,9 +152,11 @@ impl PlacedBins {
     }
 }
 
-/// Codes that are numbers.
-fn numbers_of(codes: &[String]) -> Vec<f64> {
-    let numbers = codes.iter().filter_map(|code| code.trim().parse().ok());
+/// The numbers among codes for missing values.
+pub fn numbers_of<'a>(codes: impl IntoIterator<Item = &'a String>) -> Vec<f64> {
+    let numbers = codes
+        .into_iter()
+        .filter_map(|code| code.trim().parse().ok());
     numbers.filter(|number: &f64| number.is_finite()).collect()
 }
 

@@ -64,7 +64,7 @@ pub(super) fn decided(
     Ok((columns, kept))
 }
 
-/// The columns of other profiles, which are those of this table, too. Fails if it has not all of them, or holds what
+/// The columns of other profiles, which are those of this table, too. Fails if some are missing here, or if it holds what
 /// they have no place for.
 pub(super) fn like(
     other: &Manifest,
@@ -81,7 +81,7 @@ pub(super) fn like(
         .collect();
     if !gone.is_empty() {
         return Err(Failure::data(format!(
-            "{}: the profiles of --bins-from have columns that this table has not: {}; add them to the table, or make those profiles again without them",
+            "{}: the profiles of --bins-from have columns that this table does not have: {}; add them to the table, or make those profiles again without them",
             table.origin.name,
             gone.join(", ")
         )));
@@ -93,7 +93,7 @@ pub(super) fn like(
     let new: Vec<&str> = names.iter().filter(is_new).copied().collect();
     if !new.is_empty() {
         listener.note(&format!(
-            "left out, because the profiles of --bins-from have them not: {}",
+            "left out, because the profiles of --bins-from do not have them: {}",
             new.join(", ")
         ));
     }
@@ -144,7 +144,7 @@ fn check_roles(other: &Manifest, config: &Config) -> Result<(), Failure> {
             }
             None if ["protected", "label", "weight"].contains(&role) => {
                 return Err(Failure::usage(format!(
-                    "`{name}` is to be {role} here, and the profiles of --bins-from have it not"
+                    "`{name}` is to be {role} here, and the profiles of --bins-from do not have it"
                 )));
             }
             _ => {}

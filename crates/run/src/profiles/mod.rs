@@ -95,9 +95,9 @@ impl Profiles {
                 table.cells.cut(&column.name, &bins.bins(), codes)?;
             }
         }
-        let advice = none_left(&table.cells, &told);
+        let advice = suppress_below.map(|rows| none_left(&table.cells, &told, rows));
         let made = Self::counted(table, told, suppress_below)?;
-        if made.manifest.suppressed.is_some() && made.manifest.profiles == 0 {
+        if let Some(advice) = advice.filter(|_| made.manifest.profiles == 0) {
             listener.note(&advice);
         }
         Ok(made)
@@ -211,8 +211,8 @@ fn cut_at_edges(
     Ok(())
 }
 
-/// What to do where no profile is left: it names the column that keeps the most rows apart.
-fn none_left(table: &population::Table, columns: &[Kept]) -> String {
+/// What to do where no profile is left of so many rows: it names the column that keeps the most apart.
+fn none_left(table: &population::Table, columns: &[Kept], rows: u64) -> String {
     let values = |name: &str| {
         let column = table.column(name);
         column.map_or(0, |column| column.column().values().len())
@@ -220,7 +220,7 @@ fn none_left(table: &population::Table, columns: &[Kept]) -> String {
     let names = columns.iter().map(|column| column.name.as_str());
     let widest = names.max_by_key(|name| values(name)).unwrap_or_default();
     format!(
-        "no profile is left, since none stands for as many rows; `{widest}` has the most values, and keeps the most rows apart: name it in `data.ignore` if the model can do without, or cut numbers into bins"
+        "no profile is left, because none stands for {rows} rows or more; `{widest}` has the most values, and keeps the most rows apart: name it in `data.ignore` if the model can do without, or cut numbers into bins"
     )
 }
 
